@@ -21,6 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, CPU_TIME, NO_PEER, UNKNOWN, MarkerFile
 
@@ -155,16 +157,16 @@ def _lacking(file: MarkerFile) -> str:
 def _computes_between_polls(file: MarkerFile) -> str:
     """Return where a rank computes without a label between two tests in vain, and more than a loop needs."""
     records = file.records
-    if CPU_TIME in records:
-        records = records.assign(compute_s=records[CPU_TIME] * 1e-9)
-    operations = records["operation"].astype(str)
-    polls = operations.str.startswith(_POLLS)
-    in_vain = polls & ~(operations.str.startswith("MPI_Test") & (records["detail"] != 0))
-    waits = records[polls & in_vain.shift(fill_value=False) & (records["phase"].astype(str) == "")]
-    waits = waits.assign(place=operations + "@" + waits["call_site_name"].astype(str), calls=1 + waits["bytes2"])
-    sums = waits.groupby("place")[["compute_s", "calls"]].sum()
+    computes_s = records[CPU_TIME] * 1e-9 if CPU_TIME in records else records["compute_s"]
+    polls = _named(records["operation"], _POLLS)
+    in_vain = polls & ~(_named(records["operation"], ("MPI_Test",)) & (records["detail"] != 0))
+    only_waits = polls & in_vain.shift(fill_value=False) & (records["phase"] == "")
+    waits = records[only_waits]
+    place = waits["operation"].astype(str) + "@" + waits["call_site_name"].astype(str)
+    found = pd.DataFrame({"place": place, "compute_s": computes_s[only_waits], "calls": 1 + waits["bytes2"]})
+    sums = found.groupby("place").sum()
     long = sums[sums["compute_s"] > _MOST_BETWEEN_POLLS_S * sums["calls"]].sort_values("compute_s")
-    lost = long["compute_s"].sum() / max(records["compute_s"].sum(), _MOST_BETWEEN_POLLS_S)
+    lost = long["compute_s"].sum() / max(computes_s.sum(), _MOST_BETWEEN_POLLS_S)
     if lost <= _MOST_LOST:
         return ""
     most = long.iloc[-1]
@@ -172,6 +174,11 @@ def _computes_between_polls(file: MarkerFile) -> str:
         f"{most['compute_s'] / most['calls'] * 1e6:.3g} us outside MPI before each {most.name} in vain, {lost:.0%} of "
         f"what rank {file.metadata['rank']} computes"
     )
+
+
+def _named(operations: pd.Series, beginnings: tuple[str, ...]) -> pd.Series:
+    """Say of each record whether its call's name has one of the beginnings; the names are few, the records many."""
+    return operations.isin([name for name in operations.unique() if str(name).startswith(beginnings)])
 
 
 class _Reader:
