@@ -213,7 +213,14 @@ def watched(blocks: Sequence[Block], ends: Path, errors: Path) -> list[Block]:
     """
     around = str(native_program("manynode-rank"))
     files = {"MANYNODE_RANK_ENDS": str(ends.resolve()), "MANYNODE_RANK_ERRORS": str(errors.resolve())}
-    return [replace(block, prefix=(around, *block.prefix), env={**block.env, **files}) for block in blocks]
+    result = []
+    for block in blocks:
+        environment = {**block.env, **files}
+        # Not for manynode-rank itself: loading an MPI library in vain takes a third as long as MPI_Init.
+        preload = environment.pop(_PRELOAD, None)
+        inside = ["env", f"{_PRELOAD}={preload}"] if preload else []
+        result.append(replace(block, prefix=(around, *inside, *block.prefix), env=environment))
+    return result
 
 
 def run_job(
