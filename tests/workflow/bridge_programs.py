@@ -1,4 +1,4 @@
-"""Programs of tests/data/mpi, compiled once as native MPI programs and as guests of the bridge."""
+"""Programs of tests/data/mpi, compiled once for all tests as native MPI programs and as guests of the bridge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import shared_folder
 
+from manynode.hostlock import exclusive
 from manynode.launch import Flavour
 from manynode.process import run
 from phase2_nodesim.bridge.job import BridgedJob, Inject
@@ -37,11 +39,14 @@ class Programs:
 
     def _compiled(self, source: str, kind: str, compiler: list[str | Path], libraries: list[Path]) -> Path:
         program = self.folder / f"{Path(source).stem}-{kind}"
-        if not program.exists():
-            run(
-                [*compiler, "-g", "-O1", "-w", "-fopenmp", SOURCES / source, *libraries, "-lm", "-o", program],
-                what="compiling",
-            )
+        with exclusive(self.folder / "lock", purpose="compilation"):
+            if not program.exists():
+                part = program.with_suffix(".part")
+                run(
+                    [*compiler, "-g", "-O1", "-w", "-fopenmp", SOURCES / source, *libraries, "-lm", "-o", part],
+                    what="compiling",
+                )
+                part.rename(program)
         return program
 
     def job(
@@ -67,10 +72,10 @@ class Programs:
         )
 
 
-def programs_of(flavour: Flavour, folder: Path) -> Programs:
+def programs_of(flavour: Flavour, factory: pytest.TempPathFactory) -> Programs:
     """Return the programs for ``flavour``; the test is skipped by name where something is not there."""
     if shutil.which(f"mpicc.{flavour}") is None or shutil.which(f"mpiexec.{flavour}") is None:
         pytest.skip(f"{flavour} is not installed")
     if not LIBRARY.exists():
         pytest.skip(f"{LIBRARY} is not built")
-    return Programs(flavour, folder)
+    return Programs(flavour, shared_folder(factory) / f"bridge-{flavour}")

@@ -17,10 +17,15 @@ from manynode.hostlock import exclusive
 mpi = marker_jobs.mpi
 
 
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of all processes that run tests."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """Return a folder that ``make`` has filled, once for all processes that run tests."""
-    own = factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    shared = shared_folder(factory)
     folder, made = shared / name, shared / f"{name}.made"
     with exclusive(shared / f"{name}.lock", purpose=f"making of {name}"):
         if not made.exists():

@@ -9,6 +9,7 @@ from pathlib import Path
 import bridge_programs
 import pytest
 from bridge_programs import BUILD, LIMIT_S, Programs
+from conftest import made_once
 
 from manynode.errors import EngineFailedError, InputError
 from manynode.launch import Block, job_command, job_environment, run_job
@@ -21,13 +22,13 @@ from phase2_nodesim.segments import segment_table
 
 @pytest.fixture(scope="module", params=["mpich", "openmpi"])
 def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return bridge_programs.programs_of(request.param, tmp_path_factory.mktemp(request.param))
+    return bridge_programs.programs_of(request.param, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def mpich(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """For what the guest or its starter does by itself: the MPI library beside it has no part in it."""
-    return bridge_programs.programs_of("mpich", tmp_path_factory.mktemp("guests"))
+    return bridge_programs.programs_of("mpich", tmp_path_factory)
 
 
 @pytest.fixture(scope="module", params=["bridge_calls.c", "bridge_objects.c"])
@@ -38,10 +39,12 @@ def source(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def plain_calls(programs: Programs, source: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What every call of ``source`` gives with plain MPI on four ranks."""
-    out = tmp_path_factory.mktemp("plain")
-    block = Block(4, [str(programs.native(source)), str(out)], (), {"UCX_TLS": "self,sm"})
-    run_job(programs.flavour, [block], what="plain MPI", log=out / "log", timeout_s=LIMIT_S)
-    return lines_of(out)
+
+    def make(out: Path) -> None:
+        block = Block(4, [str(programs.native(source)), str(out)], (), {"UCX_TLS": "self,sm"})
+        run_job(programs.flavour, [block], what="plain MPI", log=out / "log", timeout_s=LIMIT_S)
+
+    return lines_of(made_once(tmp_path_factory, f"plain-{programs.flavour}-{source}", make))
 
 
 def lines_of(out: Path) -> list[str]:
@@ -216,7 +219,8 @@ REFUSED = ["select", "poll", "epoll_wait", "pause", "fork", "system", "popen", "
 @pytest.mark.parametrize("call", REFUSED)
 def test_a_call_that_cannot_be_is_refused_by_name(mpich: Programs, tmp_path: Path, call: str) -> None:
     with pytest.raises(EngineFailedError) as caught:
-        run_bridged_job(mpich.job("bridge_endings.cpp", call, directory=tmp_path), what="x", timeout_s=LIMIT_S)
+        job = mpich.job("bridge_endings.cpp", call, directory=tmp_path, ranks=1, total=2)
+        run_bridged_job(job, what="x", timeout_s=LIMIT_S)
     assert "the guest of rank" in caught.value.what and str(caught.value.found).startswith(f"{call}: ")
 
 

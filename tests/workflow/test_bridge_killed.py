@@ -33,7 +33,7 @@ from phase2_nodesim.bridge.job import STATE_RUNNING, BridgeFolder, Simulator, na
 
 @pytest.fixture(scope="module", params=["mpich", "openmpi"])
 def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return bridge_programs.programs_of(request.param, tmp_path_factory.mktemp(request.param))
+    return bridge_programs.programs_of(request.param, tmp_path_factory)
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,12 @@ from phase2_nodesim.derive.recordings import Recording, read_recording
 from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.record import record_run
 
-HELD_OUT = 36
-# As few recordings as each needs.
+# The numbers of ranks to derive from, as few as each needs, and a larger one to compare with.
 COUNTS = {
-    "hacc": (4, 8, 12, 18, 24),
-    "milc": (4, 8, 12, 18, 24),
-    "lammps": (4, 8, 12, 18, 24, 27),
-    "caffe": (4, 8, 12, 18, 32),
+    "hacc": ((4, 8, 12, 16), 24),
+    "milc": ((4, 8, 12, 16), 24),
+    "lammps": ((4, 8, 12, 16), 20),
+    "caffe": ((8, 12, 32), 36),
 }
 PROBLEMS = {
     "hacc": {"elements": 150, "iterations": 4},
@@ -47,16 +46,17 @@ def record(name: str, problem: dict[str, int], ranks: int, folder: Path) -> Reco
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_skeleton_from_small_runs_is_agreed_and_equals_a_larger_run(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]
-    derived = derive([record(name, problem, ranks, tmp_path / str(ranks)) for ranks in COUNTS[name]], name=name)
+    counts, held_out = COUNTS[name]
+    derived = derive([record(name, problem, ranks, tmp_path / str(ranks)) for ranks in counts], name=name)
     # Judged before the larger run is made.
-    assert verdict(derived.skeleton, HELD_OUT).level == "agreed"
-    record(name, problem, HELD_OUT, tmp_path / "held-out")
+    assert verdict(derived.skeleton, held_out).level == "agreed"
+    record(name, problem, held_out, tmp_path / "held-out")
     file = tmp_path / "skeleton.yaml"
     file.write_text(derived.text(), encoding="utf-8")
     compiled = tmp_path / "skeleton.json"
     digest = skeleton_file.write_compiled(compiled, skeleton_file.read(file))
     parameters = json.dumps({"file": str(compiled), "digest": digest})
-    words = ["stream", "--app", "derived", "--ranks", str(HELD_OUT), "--parameters", parameters]
+    words = ["stream", "--app", "derived", "--ranks", str(held_out), "--parameters", parameters]
     made = subprocess.run([native_program("manynode-skeleton"), *words], capture_output=True, text=True, check=True)
     recorded = recorded_calls(read_marker_directory(tmp_path / "held-out", resolve=False))
     assert first_difference(recorded, promised_calls(made.stdout)) is None
@@ -64,7 +64,7 @@ def test_a_skeleton_from_small_runs_is_agreed_and_equals_a_larger_run(name: str,
 
 def test_a_program_that_chooses_its_collective_by_divisibility_is_refused(tmp_path: Path) -> None:
     problem = {"elements": 96, "iterations": 4}
-    recordings = [record("fft2d", problem, ranks, tmp_path / str(ranks)) for ranks in (4, 8, 12, 18)]
+    recordings = [record("fft2d", problem, ranks, tmp_path / str(ranks)) for ranks in (4, 8, 18)]
     with pytest.raises(InputError) as caught:
         derive(recordings)
     assert "MPI_Alltoall" in caught.value.render()

@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pipeline
 import pytest
 import yaml
@@ -17,15 +16,13 @@ from manynode.config.loader import resolve
 from manynode.errors import EngineMissingError
 from manynode.markers import read_marker_directory
 from manynode.paths import native_program
-from manynode.process import run
 from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
 from phase2_nodesim.record import record_run
 from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.point_experiment import PointExperiment
 
-SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
 SPMV = {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 5, "norms": 0}
-RANKS = ("--ranks", "4,8,12,18,27")  # fewer than by default
+RANKS = ("--ranks", "4,8,12,18,27", "--held-out", "16")  # fewer than by default
 OTHER = {"nx": 6, "ny": 5, "nz": 9, "columns": 2, "iterations": 7}  # neither recorded nor derived from
 
 
@@ -59,7 +56,7 @@ def derived(folder: Path, parameters: dict[str, int]) -> dict[str, Any]:
 def test_the_report_says_what_the_skeleton_is_worth(spmv: Path) -> None:
     report = (spmv / "spmv.skeleton.md").read_text()
     assert "least-surface 3-D ascending" in report
-    assert report.count("| equal |") == 3, report
+    assert report.count("| equal |") == 2, report
     assert all(f"| {ranks} | agreed |" in report for ranks in (64, 256, 1024, 4096)), report
     content = yaml.safe_load((spmv / "spmv.skeleton.yaml").read_text())
     assert content["program"]["fixed"] == {"norms": 0}
@@ -68,10 +65,8 @@ def test_the_report_says_what_the_skeleton_is_worth(spmv: Path) -> None:
     assert bytes_of_faces == {f"8 * columns * {face}" for face in ("nx * ny", "nx * nz", "ny * nz")}
 
 
-@pytest.mark.parametrize("ranks", [36, 64])
-def test_the_skeleton_makes_the_calls_of_runs_that_nobody_derived_it_from(
-    spmv: Path, tmp_path: Path, ranks: int
-) -> None:
+def test_the_skeleton_makes_the_calls_of_a_run_that_nobody_derived_it_from(spmv: Path, tmp_path: Path) -> None:
+    ranks = 36
     record_run(tmp_path / "run", [str(native_program("spmv")), *spmv_words(OTHER)], "mpich", ranks, timeout_s=300)
     content = pipeline.tiny(application=derived(spmv, OTHER), nodes=[1], ranks_per_node=1)
     parameters = resolve(content, where="test", base=tmp_path).application.parameters
@@ -131,42 +126,6 @@ def test_bad_requests_are_refused_before_anything_runs(tmp_path: Path, words: li
     done = pipeline.manynode("derive", "--recordings", tmp_path / "recordings", *given)
     assert done.returncode != 0 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert not (tmp_path / "recordings").exists()
-
-
-def test_a_program_without_labels_comes_to_a_projection(tmp_path: Path) -> None:
-    """Phases have the names of the calls around them; nodes are chosen so that each is measured."""
-    if shutil.which("mpicc.mpich") is None:
-        pytest.skip("mpicc.mpich is not installed")
-    program = tmp_path / "halo"
-    run(["mpicc.mpich", "-g", "-O1", "-w", "-o", program, SOURCES / "halo_unlabelled.c"], what="compiling")
-    skeleton = tmp_path / "halo.skeleton.yaml"
-    options = ["--ranks", "2,4,6,8,9,12,16", "--held-out", "18", "--output", skeleton]
-    options += ["--recordings", tmp_path / "recordings", "--parameter", "size=20", "--parameter", "iterations=5"]
-    options += ["--vary", "size=30,50", "--vary", "iterations=7,8"]
-    done = pipeline.manynode("derive", *options, "--", program, "{size}", "{iterations}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    experiment = pipeline.tiny(
-        application={
-            "command": [str(program), "{size}", "{iterations}"],
-            "derived": str(skeleton),
-            "parameters": {"size": 40, "iterations": 6},
-        },
-        nodes=[8, 32],
-        ranks_per_node=2,
-        techniques=["ext-var"],
-        # One class: noise could make two, of which one was not seen to execute a phase.
-        profile={**pipeline.tiny()["profile"], "nodes": [8], "max_classes": 1},
-        nodesim={**pipeline.tiny()["nodesim"], "nodes": 8},
-    )
-    done = pipeline.run(pipeline.write(tmp_path, experiment), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = tmp_path / "results" / "tiny"
-    breakdown = pd.read_parquet(results / "breakdown.parquet")
-    compute = breakdown[(breakdown["operation"] == "compute") & (breakdown["nodes"] == 32)]
-    assert compute["seconds"].iloc[0] > 0
-    verdicts = json.loads((results / "nodesim/skeleton-verdicts.json").read_text())["verdicts"]
-    assert [(one["nodes"], one["level"]) for one in verdicts] == [(8, "agreed"), (32, "agreed")]
-    assert "was derived from recorded runs" in (results / "report.html").read_text()
 
 
 def test_a_job_smaller_than_all_recordings_is_refused(spmv: Path, tmp_path: Path) -> None:

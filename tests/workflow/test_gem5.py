@@ -29,7 +29,7 @@ LOADS = 2048
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     gem5_jobs.gem5_or_skip()
-    return bridge_programs.programs_of("mpich", tmp_path_factory.mktemp("mpich"))
+    return bridge_programs.programs_of("mpich", tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

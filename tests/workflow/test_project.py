@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,8 @@ def halo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
 
 def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> None:
     """A labelled program; the same command again changes nothing; an edited experiment is not overwritten."""
-    program = [native_program("spmv"), *"--nx 3 --ny 4 --nz 5 --columns 7 --iterations 5".split()]
-    words = [*SMALL, *NETWORK, "--", *program]
+    program = [native_program("spmv"), *"--nx {nx} --ny 4 --nz 5 --columns 7 --iterations 5".split()]
+    words = [*SMALL, *NETWORK, "--parameter", "nx=3", "--", *program]
     first = project(tmp_path, *words)
     assert first.returncode == 0, first.stdout + first.stderr
     projection = pd.read_parquet(tmp_path / "results/spmv/projection.parquet")
@@ -100,15 +101,24 @@ def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> N
 def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(
     tmp_path: Path, halo: tuple[Path, list[Any]]
 ) -> None:
-    """Without labels, a lone rank computes between two calls between which others always make a third."""
+    """Without labels, a lone rank computes between two calls between which others always make a third.
+
+    Phases have the names of the calls around them; nodes are chosen so that each is measured.
+    """
     program, recorded = halo
-    words = [*recorded, "--ranks-per-node", 1, "--nodes", "1,8", "--cores", "2", "--node-engine", "native"]
+    words = [*recorded, "--ranks-per-node", 1, "--nodes", "1,32", "--cores", "2", "--node-engine", "native"]
     done = project(tmp_path, *words, *NETWORK, "--", program, "20", "3")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "on 8 nodes, 8 ranks" in done.stdout and "on 1 node, 1 rank" in done.stdout
+    assert "on 32 nodes, 32 ranks" in done.stdout and "on 1 node, 1 rank" in done.stdout
     large, alone = (yaml.safe_load((tmp_path / f"halo{name}.yaml").read_text()) for name in ("", "-others"))
-    assert large["nodes"] == [8] and large["profile"]["max_classes"] == 1
+    assert large["nodes"] == [32] and large["profile"]["max_classes"] == 1
     assert alone["nodes"] == [1] and alone["techniques"] == ["no-ext-var"] and alone["nodesim"]["nodes"] == 1
+    results = tmp_path / "results" / "halo"
+    breakdown = pd.read_parquet(results / "breakdown.parquet").set_index("operation")
+    assert (breakdown.loc[["compute"], "seconds"] > 0).all()
+    verdicts = json.loads((results / "nodesim/skeleton-verdicts.json").read_text())["verdicts"]
+    assert [(one["nodes"], one["level"]) for one in verdicts] == [(32, "agreed")]
+    assert "was derived from recorded runs" in (results / "report.html").read_text()
 
 
 def test_a_program_that_cannot_be_derived_ends_with_what_can_be_done(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,7 @@ class Program:
         run([compiler, "-g", "-w", "-o", program, SOURCES / source], what=f"compiling {source}")
         self.command = [str(program), *words]
         self.folder = folder / "recording"
+        self._simulated: dict[str, tuple[dict[str, Any], pd.DataFrame]] = {}
         record_run(self.folder, self.command, flavour, RANKS, timeout_s=180)  # type: ignore[arg-type]
 
     def experiment(self, **simulate: Any) -> Resolved:
@@ -109,8 +112,12 @@ class Program:
         content = pipeline.tiny(application=application, network=NETWORK, nodes=[RANKS // 2], simulate=settings)
         return resolve({**content, "ranks_per_node": 2}, where="test", base=self.folder)
 
-    def simulated(self, output: Path, **simulate: Any) -> tuple[dict[str, Any], pd.DataFrame]:
-        """Return the replica's result, and the calls and seconds of ranks."""
+    def simulated(self, **simulate: Any) -> tuple[dict[str, Any], pd.DataFrame]:
+        """Return the replica's result, and the calls and seconds of ranks; the same is simulated once."""
+        key = json.dumps(simulate)
+        if key in self._simulated:
+            return self._simulated[key]
+        output = self.folder.parent / f"simulated-{len(self._simulated)}"
         resolved = self.experiment(**simulate)
         point = Point(PointExperiment.of(resolved), resolved.nodes[0], "ext-var", None, (), seed=1)
         try:
@@ -118,72 +125,79 @@ class Program:
         except EngineMissingError as error:
             pytest.skip(f"the engine {simulate['engine']} cannot be used: {error.what}")
         (replica,) = json.loads((output / "result.json").read_text())["replicas"]
-        return replica, pd.read_parquet(output / "ranks.parquet")
+        return self._simulated.setdefault(key, (replica, pd.read_parquet(output / "ranks.parquet")))
 
 
-@pytest.fixture(scope="module", params=["mpich", "openmpi"])
-def flavour(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Program]:
+    """Return a function that makes a :class:`Program` of an MPI library and a kind; each is recorded once."""
+
+    @functools.cache
+    def made(flavour: str, kind: str) -> Program:
+        folder = tmp_path_factory.mktemp("recorded")
+        if kind == "fortran":
+            return Program("mpifort", flavour, "fortran_one_sided.f90", [], folder)
+        return Program("mpicc", flavour, "one_sided.c", [kind], folder)
+
+    return made
 
 
 @pytest.fixture(scope="module", params=[*KINDS, "fortran"])
-def recorded(
-    request: pytest.FixtureRequest, flavour: str, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Program, Expected]:
-    folder = tmp_path_factory.mktemp("recorded")
-    if request.param == "fortran":
-        return Program("mpifort", flavour, "fortran_one_sided.f90", [], folder), FORTRAN
-    return Program("mpicc", flavour, "one_sided.c", [request.param], folder), KINDS[request.param]
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=["mpich", "openmpi"])
+def recorded(request: pytest.FixtureRequest, program: Callable[..., Program], kind: str) -> tuple[Program, Expected]:
+    return program(request.param, kind), KINDS.get(kind, FORTRAN)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_one_sided_calls_are_the_messages_that_they_stand_for(
-    recorded: tuple[Program, Expected], engine: str, tmp_path: Path
-) -> None:
-    program, expected = recorded
-    replica, ranks = program.simulated(tmp_path / "out", engine=engine)
+def test_one_sided_calls_are_the_messages_that_they_stand_for(recorded: tuple[Program, Expected], engine: str) -> None:
+    own, expected = recorded
+    replica, ranks = own.simulated(engine=engine)
     assert (replica["messages"], replica["bytes"]) == (expected.messages, expected.bytes)
     calls = ranks.groupby("operation")["calls"].sum()
     assert {name: calls[name] for name in expected.calls} == expected.calls
 
 
-def test_the_engines_agree_on_the_time(recorded: tuple[Program, Expected], tmp_path: Path) -> None:
+def test_the_engines_agree_on_the_time(recorded: tuple[Program, Expected]) -> None:
     """SST's targets answer only within MPI calls, and both of their messages cost processor time."""
-    program, _ = recorded
-    times = {engine: program.simulated(tmp_path / engine, engine=engine)[0]["makespan_s"] for engine in ENGINES}
+    own, _ = recorded
+    times = {engine: own.simulated(engine=engine)[0]["makespan_s"] for engine in ENGINES}
     assert times["simgrid"] == pytest.approx(times["fast"], rel=0.05)
     assert times["fast"] * 0.95 < times["sst"] < 1.6 * times["fast"]
 
 
 @pytest.fixture(scope="module")
-def locked(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return Program("mpicc", "mpich", "one_sided.c", ["passive"], tmp_path_factory.mktemp("passive"))
+def locked(program: Callable[..., Program]) -> Program:
+    return program("mpich", "passive")
 
 
-def test_a_lock_a_put_and_an_unlock_take_three_round_trips_and_the_bytes(locked: Program, tmp_path: Path) -> None:
+def test_a_lock_a_put_and_an_unlock_take_three_round_trips_and_the_bytes(locked: Program) -> None:
     """Rank 2 puts 8000 bytes into the window of rank 0, on another node of the same leaf switch."""
     network = locked.experiment(engine="fast").network
     host = network.host
     latency_s = 2 * host.nic_latency + 2 * network.link.latency + network.switch_latency
     least_s = 3 * (host.overhead_send + 2 * latency_s) + 8_000 / host.nic_bandwidth
     for engine in ("fast", "simgrid"):
-        _, ranks = locked.simulated(tmp_path / engine, engine=engine)
+        _, ranks = locked.simulated(engine=engine)
         own = ranks[(ranks["rank"] == 2) & ranks["operation"].isin(["MPI_Win_lock", "MPI_Put", "MPI_Win_unlock"])]
         # Rank 3 is on the same node, and its bytes and messages may come first.
         most_s = least_s + 8_000 / host.nic_bandwidth + 6 * host.gap
         assert least_s - 1e-12 <= own["seconds"].sum() <= most_s
 
 
-def test_what_sst_cannot_do_is_refused_with_what_to_do(locked: Program, tmp_path: Path) -> None:
+def test_what_sst_cannot_do_is_refused_with_what_to_do(locked: Program) -> None:
     for changes, what in (({"processes": 2}, "in one process"), ({"collectives": "sst"}, "exclude one-sided calls")):
         with pytest.raises(ManynodeError, match=what) as raised:
-            locked.simulated(tmp_path / what, engine="sst", sst=changes)
+            locked.simulated(engine="sst", sst=changes)
         assert "simulate: sst" in raised.value.remedy
 
 
-def test_threads_of_sst_change_nothing(locked: Program, tmp_path: Path) -> None:
-    one, _ = locked.simulated(tmp_path / "one", engine="sst")
-    two, _ = locked.simulated(tmp_path / "two", engine="sst", sst={"threads": 2})
+def test_threads_of_sst_change_nothing(locked: Program) -> None:
+    one, _ = locked.simulated(engine="sst")
+    two, _ = locked.simulated(engine="sst", sst={"threads": 2})
     assert one["makespan_s"] == two["makespan_s"]
 
 
