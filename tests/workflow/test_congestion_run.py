@@ -123,7 +123,7 @@ def test_a_situation_that_fails_is_named_and_the_others_are_finished(tmp_path: P
         **{"nodes": 4, "rotations": 1, "congestor": {"pattern": "shift"}},
         "intensity": {"nodes": [10], "repetitions": 1, "canary": canary},
     }
-    study(tmp_path, workloads={"ring": ring}, impact=impact, simulate={"time_limit": "10 s"})
+    study(tmp_path, workloads={"ring": ring}, impact=impact, simulate={"time_limit": "3 s"})
     done = pipeline.manynode(*options(tmp_path))
     assert done.returncode == 5 and "Traceback" not in done.stderr, done.stdout + done.stderr
     assert "2 of 6 situations failed" in done.stderr and "impact-congestor-10-0-0" in done.stderr

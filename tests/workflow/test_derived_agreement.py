@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -171,13 +172,19 @@ GRIDS = [
 
 @pytest.mark.parametrize(("rule", "dimensions"), GRIDS)
 def test_rules_of_grids_give_the_same_extents_in_python_and_cpp(rule: str, dimensions: int, tmp_path: Path) -> None:
-    """A loop of the body has -1 iterations, an error, if C++ finds other extents than Python."""
-    order, ties = random.Random(rule).choice([("ascending", "first"), ("unsorted", "last"), ("descending", "first")])
+    """A loop of the body has -1 iterations, an error, if C++ finds other extents than Python.
+
+    All sizes to 1024 and 256 drawn ones beyond; with ``MANYNODE_FUZZ=all`` all sizes to 4096.
+    """
+    draw = random.Random(rule)
+    order, ties = draw.choice([("ascending", "first"), ("unsorted", "last"), ("descending", "first")])
     section = {"rule": rule, "dimensions": dimensions, "order": order, "ties": ties}
     made = skeleton(grid=section)
     step = 64  # C++ reads the whole body for each number of ranks
-    for first in range(1, MOST_RANKS, step):
-        sizes = range(first, first + step)
+    drawn = sorted(draw.sample(range(1025, MOST_RANKS + 1), 256))
+    every = range(1, MOST_RANKS + 1) if os.environ.get("MANYNODE_FUZZ") == "all" else [*range(1, 1025), *drawn]
+    for first in range(0, len(every), step):
+        sizes = every[first : first + step]
         body = []
         for ranks in sizes:
             found = grids.extents(rule, ranks, dimensions, order, ties)  # type: ignore[arg-type]

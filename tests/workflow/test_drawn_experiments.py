@@ -1,6 +1,6 @@
 """What `config check` accepts runs to its end, or stops with an error that could not have been known before.
 
-40 experiments are drawn, with ``MANYNODE_FUZZ=all`` 100. MANYNODE_DRAWN_EXPERIMENTS says another number,
+24 experiments are drawn, with ``MANYNODE_FUZZ=all`` 100. MANYNODE_DRAWN_EXPERIMENTS says another number,
 MANYNODE_DRAWN_FIRST the number of the first.
 """
 
@@ -30,7 +30,7 @@ from manynode.errors import CheckFailedError, InputError, ManynodeError, UsageEr
 from phase2_nodesim import cli as nodesim
 from phase3_sst import cli
 
-COUNT = int(os.environ.get("MANYNODE_DRAWN_EXPERIMENTS", "100" if os.environ.get("MANYNODE_FUZZ") == "all" else "40"))
+COUNT = int(os.environ.get("MANYNODE_DRAWN_EXPERIMENTS", "100" if os.environ.get("MANYNODE_FUZZ") == "all" else "24"))
 FIRST = int(os.environ.get("MANYNODE_DRAWN_FIRST", "0"))
 # Limit of each call. An idle machine needs less than a tenth; MANYNODE_DRAWN_SECONDS=10 enforces that.
 MOST_SECONDS = int(os.environ.get("MANYNODE_DRAWN_SECONDS", "60"))

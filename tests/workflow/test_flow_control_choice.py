@@ -50,7 +50,7 @@ def test_where_credits_matter_all_points_have_them_as_if_they_were_stated(conges
     assert "switches have finite buffers and back-pressure" in report
     stated = experiment()
     stated["network"] |= {"flow_control": "credits", "most_chunks": found["most_chunks"]}
-    done = run(write(tmp_path, stated), tmp_path)
+    done = run(write(tmp_path, stated), tmp_path, ["--until", "phase3_simulate_point"])
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (tmp_path / "results/choice/simulate/flow-control.json").exists(), "nothing was left open"
     for nodes in (2, 8):
@@ -90,7 +90,7 @@ def test_a_study_whose_variants_need_credits_has_them_in_all(tmp_path: Path) -> 
 def test_the_largest_points_begin_first(tmp_path: Path) -> None:
     stated = experiment(nodes=[1, 2, 4, 8])
     stated["network"] |= {"flow_control": "none", "most_chunks": 64}
-    done = run(write(tmp_path, stated), tmp_path, ["--cores", 1])
+    done = run(write(tmp_path, stated), tmp_path, ["--cores", 1, "--until", "phase3_simulate_point"])
     assert done.returncode == 0, done.stdout + done.stderr
     log = (tmp_path / "results/choice/logs/snakemake.log").read_text()
     assert re.findall(r"wildcards: technique=ext-const, nodes=(\d+)", log) == ["8", "4", "2", "1"]

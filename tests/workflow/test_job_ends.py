@@ -110,7 +110,7 @@ def test_a_job_that_forks_nothing_leaves_nothing(
 def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Programs, tmp_path: Path) -> None:
     blocks = forking(programs, tmp_path, "hang")
     with pytest.raises(EngineFailedError, match="did not end in time") as caught:
-        run_job(programs.flavour, blocks, what="the application", log=tmp_path / "job.log", timeout_s=8.0)
+        run_job(programs.flavour, blocks, what="the application", log=tmp_path / "job.log", timeout_s=5.0)
     plain, daemon = forked(tmp_path)
     assert "manynode-rank" not in str(caught.value.where)
     # Processes that are still in the rank's process group end with it, because the launcher ends the group.

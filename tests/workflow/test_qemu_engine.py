@@ -54,6 +54,7 @@ def checksum(text: str) -> str:
 def test_a_whole_experiment_with_the_engine_ends_in_its_report(tmp_path: Path) -> None:
     content = pipeline.tiny(
         ranks_per_node=2,
+        profile={"source": "processor_time", "nodes": [2], "repetitions": 1, "max_classes": 1},
         nodesim={"engine": "auto", "nodes": 2, "qemu": {"control": True}},
         nodes=[2],
         techniques=["no-ext-var", "ext-var"],
