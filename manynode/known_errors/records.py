@@ -15,6 +15,7 @@ All tables in the folder ``validation/`` count, and those that an experiment nam
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,9 +49,9 @@ def read_records(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the records of all tables; a wrong value, or a case given twice, is an :class:`InputError`."""
     frames = []
     for path in paths:
-        frame = tables.read_table(path, SCHEMA, COLUMNS)[COLUMNS]
-        check_records(frame, str(path))
-        frames.append(frame.assign(table=path.name))
+        # A missing file is said by the reader.
+        version = path.stat() if path.is_file() else None
+        frames.append(_table(path, version and (version.st_mtime_ns, version.st_size, version.st_ino)))
     if not frames:
         return pd.DataFrame(columns=[*COLUMNS, "table"])
     whole = pd.concat(frames, ignore_index=True)
@@ -63,6 +64,14 @@ def read_records(paths: Sequence[Path]) -> pd.DataFrame:
             remedy="keep one of the tables, or give the cases different names",
         )
     return whole
+
+
+@functools.lru_cache(maxsize=64)
+def _table(path: Path, _version: object) -> pd.DataFrame:
+    """Return the checked records of a table; every answer of explore needs the same ones."""
+    frame = tables.read_table(path, SCHEMA, COLUMNS)[COLUMNS]
+    check_records(frame, str(path))
+    return frame.assign(table=path.name)
 
 
 def write_records(path: Path, frame: pd.DataFrame) -> None:

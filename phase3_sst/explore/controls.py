@@ -6,6 +6,7 @@ generated from the same fields as the defaults, the schema and the reference.
 
 from __future__ import annotations
 
+import functools
 import types
 import typing
 from collections.abc import Iterator
@@ -128,14 +129,17 @@ def catalogue(base: Base) -> dict[str, list[dict[str, str]]]:
 
 
 def _described(kind: str) -> list[dict[str, str]]:
-    found = []
-    for path in sorted(_folder(kind).glob("*.yaml")):
-        try:
-            content = read_yaml(path, kind)
-        except ManynodeError:
-            continue
-        found.append({"name": path.stem, "description": str(content.get("description", ""))})
-    return found
+    found = ((path.stem, _description(path, path.stat().st_mtime_ns)) for path in sorted(_folder(kind).glob("*.yaml")))
+    return [{"name": name, "description": text} for name, text in found if text is not None]
+
+
+@functools.lru_cache(maxsize=256)
+def _description(path: Path, _version_ns: int) -> str | None:
+    """Return what a file says of itself, None if it cannot be read; every page that opens asks for all of them."""
+    try:
+        return str(read_yaml(path, path.parent.name).get("description", ""))
+    except ManynodeError:
+        return None
 
 
 def _folder(kind: str) -> Path:

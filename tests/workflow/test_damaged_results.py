@@ -1,7 +1,7 @@
 """A finished results folder with one file damaged, exchanged or lost: the same bytes again, or an error that names it.
 
-The whole pipeline runs for a drawn file that is damaged, one that is lost and one that is exchanged; with
-``MANYNODE_FUZZ=all`` for every file and every way.
+Each file is looked at after two of the ways in turn, and the whole pipeline runs for a drawn file that is damaged, one
+that is lost and one that is exchanged; with ``MANYNODE_FUZZ=all`` for every file and every way.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from manynode.steps import Steps
 from manynode.verify import untrusted
 
 SIDE_BY_SIDE = 2
+ALL = os.environ.get("MANYNODE_FUZZ") == "all"
 
 
 def flipped(path: Path, _other: Path) -> None:
@@ -112,7 +113,11 @@ def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: 
     assert untrusted(copy, steps) == {}
     followers = {"profile/nodes-2-rep-0/counters.parquet": "report.html", "simulate/preflight.json": ""}
     seen = 0
-    for place, way in cases(copy, other):
+    chosen = cases(copy, other)
+    places = sorted({place for place, _ in chosen})
+    for place, way in chosen:
+        if not ALL and (WAYS.index(way) - places.index(place)) % (len(WAYS) // 2):
+            continue
         path = copy / place
         sound = path.read_bytes()
         way(path, other / place)
@@ -129,7 +134,7 @@ def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: 
                 assert last in found, (place, way.__name__)
             seen += 1
         path.write_bytes(sound)
-    assert seen > 150
+    assert seen > (150 if ALL else 50)
 
 
 def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
@@ -137,7 +142,7 @@ def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
 ) -> None:
     chosen = cases(small, other)
     random.Random(20).shuffle(chosen)
-    if os.environ.get("MANYNODE_FUZZ") != "all":
+    if not ALL:
         kinds = {lost: "lost", of_another_place: "exchanged", of_another_experiment: "exchanged"}
         chosen = list({kinds.get(way, "damaged"): (place, way) for place, way in chosen}.values())
     sound = {place: (small / place).read_bytes() for place in artefacts(small)}

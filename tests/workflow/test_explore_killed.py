@@ -1,6 +1,6 @@
 """The explore server is killed at random moments, and started again: no finished point is lost, nothing runs on.
 
-By default it is killed three times, at least once after an answer; ten times with ``MANYNODE_FUZZ=all``.
+By default it is killed twice, once after an answer; ten times with ``MANYNODE_FUZZ=all``.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def test_a_server_killed_again_and_again_loses_no_finished_point_and_leaves_no_p
     kept: dict[int, dict[str, Any]] = {}
     files: dict[str, str] = {}
     asked: dict[int, str] = {}
-    with explore_site.exploring(results) as site:
-        began = time.monotonic()
-        kept[-1] = site.answered(question(-1))["answer"]
-        takes_s = time.monotonic() - began
-    asked[-1] = kept[-1]["digest"]
     for kill in range(KILLS):
         site = explore_site.start(results)
         try:
+            if kill == 0:
+                began = time.monotonic()
+                kept[-1] = site.answered(question(-1))["answer"]
+                takes_s = time.monotonic() - began
+                asked[-1] = kept[-1]["digest"]
             again = finished(site, asked)
             for number, answer in kept.items():
                 assert again.get(number) == answer, f"after kill {kill}, the answer to question {number} is another"

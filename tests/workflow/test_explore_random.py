@@ -1,6 +1,6 @@
 """Random interactions with the page: every answer belongs to the shown question and to the right baseline.
 
-There are 80 of them, and 200 with ``MANYNODE_FUZZ=all``. The sequence is seeded. What a person does is done by the
+There are 50 of them, and 200 with ``MANYNODE_FUZZ=all``. The sequence is seeded. What a person does is done by the
 page's own buttons and entries; the answers arrive while it goes on.
 """
 
@@ -24,7 +24,7 @@ from explore_page import Page
 
 pytestmark = needs_chromium
 
-INTERACTIONS, SEED = 200 if os.environ.get("MANYNODE_FUZZ") == "all" else 80, 25
+INTERACTIONS, SEED = 200 if os.environ.get("MANYNODE_FUZZ") == "all" else 50, 25
 VALUES: dict[str, list[str]] = {
     "network.link.bandwidth": ["10 Gbit/s", "50 Gbit/s", "200 Gbit/s", "fast", ""],
     "network.link.latency": ["10 ns", "1 us", "-1 ns"],

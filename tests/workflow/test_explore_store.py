@@ -356,7 +356,10 @@ def test_limits_and_failed_steps_are_said_in_words(base: Path) -> None:
 
 
 def test_a_killed_server_loses_no_finished_question_and_leaves_no_process(base: Path, tmp_path: Path) -> None:
-    """It is killed three times by default, ten times with ``MANYNODE_FUZZ=all``, which also asks more questions."""
+    """It is killed twice by default, before and after an answer.
+
+    With ``MANYNODE_FUZZ=all`` it is killed ten times, and asked more questions.
+    """
     chance = random.Random(7)
     finished: dict[str, str] = {}
     amid = 0
