@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-constexpr std::uint32_t kWays = 16, kSets = 4096;
+constexpr std::uint32_t kWays = 16, kSets = 1024;
 
 // Last-level caches of one core, accessed directly.
 class Level {

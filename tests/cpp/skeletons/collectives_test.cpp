@@ -53,12 +53,13 @@ void for_every_case(const std::string& collective, const std::vector<std::string
     for (const int size : rank_counts()) {
       for (const int root : roots(collective, size)) {
         for (const std::uint64_t bytes : kSizes) {
+          SCOPED_TRACE(collective + " " + name + ", " + std::to_string(size) + " ranks, root " + std::to_string(root) +
+                       ", " + std::to_string(bytes) + " bytes");
+          const Case one{name, size, root, bytes};
+          const CollectiveChoice choice = chosen(collective, name);
+          const auto programs = lowered(size, choice, [&](Mpi& mpi) { emit(mpi, one); }, {}, kRanksPerNode);
           for (const SendMode mode : {SendMode::Eager, SendMode::Rendezvous}) {
-            SCOPED_TRACE(collective + " " + name + ", " + std::to_string(size) + " ranks, root " +
-                         std::to_string(root) + ", " + std::to_string(bytes) + " bytes");
-            const Case one{name, size, root, bytes};
-            const CollectiveChoice choice = chosen(collective, name);
-            Matcher matcher(lowered(size, choice, [&](Mpi& mpi) { emit(mpi, one); }, {}, kRanksPerNode), mode);
+            Matcher matcher(programs, mode);
             matcher.run();
             check(matcher, one);
           }

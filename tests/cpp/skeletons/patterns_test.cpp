@@ -263,11 +263,11 @@ TEST(Patterns, APauseEndsEachIterationOfACongestor) {
   }
 }
 
-TEST(Patterns, AllMessagesMeetForEveryNumberOfRanks) {
+TEST(Patterns, AllMessagesMeetForEverySmallNumberOfRanksAndSomeLargerOnes) {
   for (const char* pattern : {"ping-pong", "bisection", "multi-pair", "shift", "incast", "halo3d", "halo4d", "sweep2d",
                               "transpose", "tree-reduce", "random-ring", "collective", "congestor-alltoall",
                               "congestor-incast-p2p", "congestor-incast-rma", "congestor-bcast-rma"}) {
-    for (int size = 2; size <= 36; ++size) {
+    for (const int size : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 27, 30, 36}) {
       SCOPED_TRACE(std::string(pattern) + " on " + std::to_string(size) + " ranks");
       const auto application = make(pattern, {{"iterations", std::int64_t{3}}}, size);
       std::vector<std::vector<Primitive>> programs;

@@ -103,7 +103,7 @@ TEST(HyperX, PossibleRoutesAreThoseOfLoadAndChance) {
   for (const char* routing : kRoutings) {
     for (const auto& description : small_machines(routing)) {
       const auto topology = made(description);
-      for (std::uint32_t to = 1; to < topology->hosts(); ++to) expect_possible(*topology, 0, to, true);
+      for (std::uint32_t to = 1; to < topology->hosts(); to += 2) expect_possible(*topology, 0, to, true);
     }
   }
 }
