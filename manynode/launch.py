@@ -216,7 +216,7 @@ def watched(blocks: Sequence[Block], ends: Path, errors: Path) -> list[Block]:
     result = []
     for block in blocks:
         environment = {**block.env, **files}
-        # Not for manynode-rank itself: loading an MPI library in vain takes a third as long as MPI_Init.
+        # Not for manynode-rank itself: loading an MPI library in vain took a fifth of the time of small recordings.
         preload = environment.pop(_PRELOAD, None)
         inside = ["env", f"{_PRELOAD}={preload}"] if preload else []
         result.append(replace(block, prefix=(around, *inside, *block.prefix), env=environment))
