@@ -96,11 +96,11 @@ TEST(Torus, TwoSwitchesOfADimensionShareTheCablesOfBothDirections) {
 }
 
 TEST(Torus, UniformTrafficLoadsAllLinksOfADimensionEqually) {
-  const Torus torus({5, 5, 4}, 6, 4, "topology");  // the paper machine, with a quarter of its hosts
+  const Torus torus({5, 5, 4}, 8, 4, "topology");  // the paper machine, with a third of its hosts
   const auto uses = uniform_traffic(torus);
   // Rings of 5: each source reaches 2 switches one link and 2 two links away, 3 links in each direction. Rings of 4:
   // two one link away, one two links away, so 2 in each direction on the average.
-  const auto expected = [](int size, int links_each_way) { return 600u * 600u / size * links_each_way / 400u; };
+  const auto expected = [](int size, int links_each_way) { return 800u * 800u / size * links_each_way / 400u; };
   for (const auto* name : {"dim0-plus", "dim0-minus", "dim1-plus", "dim1-minus"}) {
     const Range range = range_of_class(torus, uses, name);
     EXPECT_EQ(range.least, expected(5, 3)) << name;
