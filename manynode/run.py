@@ -6,7 +6,7 @@ cut).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,14 @@ def run_experiment(
     directory: Path,
     dry_run: bool = False,
     until: str | None = None,
-    only: str | None = None,
+    only: Sequence[str] = (),
     profile: str | None = None,
     measurements_from: Path | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Path:
     """Run ``experiment`` in ``directory``; on success print the answer and the path of the report. Return the results.
 
-    ``until`` is the last rule to run, ``only`` a file below the results to make, with nothing but its inputs.
+    ``until`` is the last rule to run, ``only`` are files below the results to make, with nothing but their inputs.
     ``measurements_from`` is a results folder whose measured runs are reused (:mod:`manynode.measurements`).
     ``changes`` are key -> value; the changed experiment is kept as ``experiment.yaml`` beside its results.
 
@@ -75,7 +75,7 @@ def run_experiment(
     if until:
         command += ["--until", until]
     if only:
-        command += ["--", f"results/{name}/{only}"]
+        command += ["--", *(f"results/{name}/{file}" for file in only)]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
         claim(results, experiment, name, keep=not dry_run)
         if changes:
@@ -89,7 +89,9 @@ def run_experiment(
         try:
             # Cluster jobs run elsewhere: this host cannot estimate their time.
             may_run = not dry_run and profile is None
-            known = announce_measurements(file, resolved, results, may_run=may_run, until=until or only)
+            known = announce_measurements(
+                file, resolved, results, may_run=may_run, until=until or next(iter(only), None)
+            )
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
             log = results / "logs" / "snakemake.log"
             if not (dry_run or until or only) and _lacks_only_verdict(results, resolved):

@@ -24,15 +24,15 @@ from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 class PlannedExperiment:
     """An experiment of a study; it runs in ``folder``. ``name`` is for messages.
 
-    ``only`` is the result file that the study needs; later steps are not run. ``measurements`` is a results folder
-    whose measured runs it must reuse.
+    ``only`` are the result files that the study needs if it does not need all; later steps are not run.
+    ``measurements`` is a results folder whose measured runs it must reuse.
     """
 
     name: str
     content: Mapping[str, Any]
     resolved: Resolved
     folder: Path
-    only: str | None = None
+    only: tuple[str, ...] = ()
     measurements: Path | None = None
 
     @property
@@ -99,14 +99,13 @@ class ExperimentRunner:
     def _run(self, one: PlannedExperiment) -> None:
         kind = json.dumps({key: one.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
         source = one.measurements or self._found(one, kind)
-        options: dict[str, Any] = {"only": one.only} if one.only else {}
         run_experiment(
             one.write(),
             cores=self.cores,
             directory=one.folder,
             profile=self.profile,
             measurements_from=source,
-            **options,
+            only=one.only,
         )
         if self.shared and measures(one.resolved):
             self._known.setdefault(kind, one.results)

@@ -92,4 +92,4 @@ def _measured(name: str, experiment: Path, folder: Path, where: str) -> Planned:
     profile = (results / _PROFILE).resolve()
     ranks = int(resolved.content["ranks_per_node"])
     workload = Workload(name, application["name"], application["parameters"], ranks, profile)
-    return Planned(workload, PlannedExperiment(f"workload {name!r}", content, resolved, folder, _PROFILE))
+    return Planned(workload, PlannedExperiment(f"workload {name!r}", content, resolved, folder, (_PROFILE,)))

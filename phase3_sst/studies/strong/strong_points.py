@@ -18,6 +18,7 @@ import pandas as pd
 
 from manynode import seeds
 from manynode.config.changes import changed
+from manynode.config.experiment import mode_of
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
@@ -37,6 +38,7 @@ from phase3_sst.studies.strong.interpolate import Times, at_work, errors
 from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
 
 STRONG_SCHEMA = "strong/1"
+_PROFILE = "nodesim/timing-profile-{mode}.json"
 # Points per workflow step; a study has few, and each may take long.
 _BATCH = 1
 
@@ -64,7 +66,7 @@ class Measured:
 
     def profile_path(self, mode: str) -> Path:
         """Return the file of the timing profile of ``mode``."""
-        return self.results / f"nodesim/timing-profile-{mode}.json"
+        return self.results / _PROFILE.format(mode=mode)
 
 
 def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured], dict[int, Resolved]]:
@@ -87,8 +89,9 @@ def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured]
     measured = []
     for size in sizes:
         content, resolved = checked(size, None, f"size {words(size)}")
-        name = f"compute times at {words(size)}"
-        measured.append(Measured(size, PlannedExperiment(name, content, resolved, output / "measured" / words(size))))
+        name, folder = f"compute times at {words(size)}", output / "measured" / words(size)
+        only = tuple(_PROFILE.format(mode=mode) for mode in modes(study))
+        measured.append(Measured(size, PlannedExperiment(name, content, resolved, folder, only)))
     points = {nodes: checked(size, [nodes], f"{nodes} nodes")[1] for nodes, size in study.nodes.items()}
     return measured, points
 
@@ -122,8 +125,7 @@ def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved
     known = {work(size.size) for size in used}
     found = []
     for technique in study.techniques:
-        mode = "ext" if technique.startswith("ext") else "no-ext"
-        times = {work(size.size): size.times(mode) for size in used}
+        times = {work(size.size): size.times(mode_of(technique)) for size in used}
         for nodes, resolved in sorted(points.items()):
             load = work(study.nodes[nodes])
             planned = _planned(at_work(times, load), resolved, technique, nodes, output)
@@ -135,8 +137,12 @@ def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved
 
 def profiles(study: Strong, sizes: Sequence[Measured]) -> dict[str, Path]:
     """Return the measured timing profiles of the study, by size and mode in words."""
-    modes = sorted({"ext" if technique.startswith("ext") else "no-ext" for technique in study.techniques})
-    return {f"{words(size.size)}, {mode}": size.profile_path(mode) for size in sizes for mode in modes}
+    return {f"{words(size.size)}, {mode}": size.profile_path(mode) for size in sizes for mode in modes(study)}
+
+
+def modes(study: Strong) -> list[str]:
+    """Return the modes in which the study measures: with external ranks (ext), without (no-ext)."""
+    return sorted({mode_of(technique) for technique in study.techniques})
 
 
 def classes_by_size(study: Strong, sizes: Sequence[Measured]) -> dict[str, list[str]]:

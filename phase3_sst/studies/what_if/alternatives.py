@@ -43,6 +43,11 @@ class Case:
         """Return the number of nodes."""
         return int(self.resolved.nodes[0])
 
+    @property
+    def point(self) -> str:
+        """Return the folder of its point below its results."""
+        return f"simulate/{self.resolved.techniques[0]}/nodes-{self.nodes}"
+
     def results(self, output: Path) -> Path:
         """Return its results folder."""
         return self.planned(output).results
@@ -50,8 +55,10 @@ class Case:
     def planned(self, output: Path) -> PlannedExperiment:
         """Return the case as an experiment that runs below ``output``."""
         how = " on the ideal network" if self.ideal else f" with the engine {self.engine}" if self.engine else ""
+        # Of these, the study needs the time alone: no analysis and no report.
+        only = (f"{self.point}/result.json",) if how else ()
         return PlannedExperiment(
-            f"alternative {self.alternative!r}{how}", self.content, self.resolved, output / self.name
+            f"alternative {self.alternative!r}{how}", self.content, self.resolved, output / self.name, only
         )
 
 

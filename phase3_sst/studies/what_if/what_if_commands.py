@@ -137,9 +137,9 @@ def _conclude(
     from phase3_sst.studies.what_if.model_errors import model_errors
 
     def times(case: Any) -> dict[int, float]:
-        folder = case.results(target) / "simulate" / described.technique / f"nodes-{case.nodes}"
         runs = described.alternatives[case.alternative].runs
-        return {replica: runs * time for replica, time in PointResult(folder).makespans_s.items()}
+        point = PointResult(case.results(target) / case.point)
+        return {replica: runs * time for replica, time in point.makespans_s.items()}
 
     ideal = {case.alternative: times(case) for case in planned if case.ideal}
     real = [case for case in planned if not case.ideal]

@@ -268,7 +268,7 @@ def test_an_experiment_runs_only_as_far_as_its_timing_profile(
     assert planned.experiment is not None
     ExperimentRunner(2, None, None, lambda text: None).run([planned.experiment])
     (call,) = calls
-    assert call["only"] == "nodesim/timing-profile-ext.json"
+    assert call["only"] == ("nodesim/timing-profile-ext.json",)
     assert call["content"]["nodes"] == [demo["nodesim"]["nodes"]] and call["content"]["techniques"] == ["ext-var"]
     assert not {"sensitivity", "simulate"} & set(call["content"])
 
