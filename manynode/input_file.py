@@ -6,16 +6,20 @@ opened. All code that opens or looks for a file named by a user goes through thi
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import os
 import stat
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from manynode.errors import InputError, ManynodeError
 
 MOST_BYTES = 2 * 2**30
+_Made = TypeVar("_Made")
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -119,6 +123,24 @@ def is_file(path: Path) -> bool:
     A FIFO counts: reading it gives a better error than "does not exist".
     """
     return os.path.exists(path) and not os.path.isdir(path)
+
+
+def kept_until_changed(make: Callable[[Path], _Made]) -> Callable[[Path], _Made]:
+    """Return ``make`` with what it made of each file kept until the file is another one, or is gone."""
+
+    @functools.lru_cache(maxsize=4096)
+    def kept(path: Path, _version: object) -> _Made:
+        return make(path)
+
+    @functools.wraps(make)
+    def made(path: Path) -> _Made:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return make(path)
+        return kept(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+    return made
 
 
 def _unreadable(path: Path, what: str, problem: Exception, error: type[ManynodeError]) -> ManynodeError:

@@ -15,7 +15,6 @@ All tables in the folder ``validation/`` count, and those that an experiment nam
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ import pandas as pd
 
 from manynode import tables
 from manynode.errors import InputError
+from manynode.input_file import kept_until_changed
 from manynode.paths import place
 
 SCHEMA = "validation-record/1"
@@ -47,11 +47,7 @@ def shipped() -> list[Path]:
 
 def read_records(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the records of all tables; a wrong value, or a case given twice, is an :class:`InputError`."""
-    frames = []
-    for path in paths:
-        # A missing file is said by the reader.
-        version = path.stat() if path.is_file() else None
-        frames.append(_table(path, version and (version.st_mtime_ns, version.st_size, version.st_ino)))
+    frames = [_table(path) for path in paths]
     if not frames:
         return pd.DataFrame(columns=[*COLUMNS, "table"])
     whole = pd.concat(frames, ignore_index=True)
@@ -66,8 +62,8 @@ def read_records(paths: Sequence[Path]) -> pd.DataFrame:
     return whole
 
 
-@functools.lru_cache(maxsize=64)
-def _table(path: Path, _version: object) -> pd.DataFrame:
+@kept_until_changed
+def _table(path: Path) -> pd.DataFrame:
     """Return the checked records of a table; every answer of explore needs the same ones."""
     frame = tables.read_table(path, SCHEMA, COLUMNS)[COLUMNS]
     check_records(frame, str(path))

@@ -6,7 +6,6 @@ generated from the same fields as the defaults, the schema and the reference.
 
 from __future__ import annotations
 
-import functools
 import types
 import typing
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from manynode.config.resolved import Resolved, read_yaml
 from manynode.config.sections import plain, section_of
 from manynode.config.written_form import quantity_of, written_value
 from manynode.errors import ManynodeError
+from manynode.input_file import kept_until_changed
 from manynode.paths import ROOT
 from phase3_sst.explore.base import Asked, Base, techniques_of
 from phase3_sst.point.contract import engines
@@ -129,12 +129,12 @@ def catalogue(base: Base) -> dict[str, list[dict[str, str]]]:
 
 
 def _described(kind: str) -> list[dict[str, str]]:
-    found = ((path.stem, _description(path, path.stat().st_mtime_ns)) for path in sorted(_folder(kind).glob("*.yaml")))
+    found = ((path.stem, _description(path)) for path in sorted(_folder(kind).glob("*.yaml")))
     return [{"name": name, "description": text} for name, text in found if text is not None]
 
 
-@functools.lru_cache(maxsize=256)
-def _description(path: Path, _version_ns: int) -> str | None:
+@kept_until_changed
+def _description(path: Path) -> str | None:
     """Return what a file says of itself, None if it cannot be read; every page that opens asks for all of them."""
     try:
         return str(read_yaml(path, path.parent.name).get("description", ""))

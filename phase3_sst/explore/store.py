@@ -9,7 +9,6 @@ Files of phases 1 and 2 are links to those of the base. A finished file of one q
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
@@ -24,6 +23,7 @@ from manynode import artefacts, seal, tables
 from manynode.config.resolved import OF_PAGES, Resolved, read_resolved, write_resolved
 from manynode.config.study_section import study_sections
 from manynode.errors import InputError, ManynodeError
+from manynode.input_file import kept_until_changed
 from manynode.steps import Steps
 from manynode.verify import remove_untrusted, untrusted
 from phase3_sst.campaign.experiments import PlannedExperiment
@@ -253,17 +253,9 @@ def _times(results: Path, asked: Asked) -> tuple[str | None, ...]:
     return _measured(results / CLASSES), _measured(profile_of(results, asked.question.technique))
 
 
+@kept_until_changed
 def _measured(path: Path) -> str | None:
     """Return the digest of a file of phases 1 and 2 without what says where it is from; None if there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return _content_digest(path, found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-@functools.lru_cache(maxsize=4096)
-def _content_digest(path: Path, *_version: int) -> str | None:
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):

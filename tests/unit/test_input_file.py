@@ -155,3 +155,21 @@ def test_a_cell_of_any_length_brings_no_traceback(tmp_path: Path, reader: str) -
     with pytest.raises(InputError) as caught:
         read(path)
     assert len(caught.value.render()) < 10_000
+
+
+def test_what_was_made_of_a_file_is_kept_until_the_file_is_another_one(tmp_path: Path) -> None:
+    path, made = tmp_path / "one", []
+
+    @input_file.kept_until_changed
+    def text(path: Path) -> str:
+        made.append(path)
+        return path.read_text() if path.is_file() else ""
+
+    assert text(path) == text(path) == "" and len(made) == 2
+    path.write_text("abc")
+    assert text(path) == text(path) == "abc" and len(made) == 3
+    status = path.stat()
+    (tmp_path / "other").write_text("xyz")
+    os.utime(tmp_path / "other", ns=(status.st_atime_ns, status.st_mtime_ns))
+    (tmp_path / "other").rename(path)
+    assert text(path) == "xyz" and len(made) == 4

@@ -7,7 +7,6 @@ of everything that its result depends on. A finished situation is found by it, a
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from manynode.input_file import kept_until_changed
 from phase3_sst.point.contract import Point
 from phase3_sst.point.point_experiment import PointExperiment
 
@@ -105,14 +105,9 @@ class Situation:
         return Point(experiment, len(first.hosts), "ext-var", profile, classes, self.seed, variant=self.name)
 
 
+@kept_until_changed
 def _file(path: Path) -> str:
-    about = path.stat()
-    return _digest_of(path, about.st_mtime_ns, about.st_size)
-
-
-@functools.lru_cache(maxsize=256)
-def _digest_of(path: Path, _changed_ns: int, _bytes: int) -> str:
-    """Return the digest of a file, cached until it changes, because thousands of situations share a few files."""
+    """Return the digest of a file; thousands of situations share a few."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -6,7 +6,6 @@ layout. Therefore the build writes ``built-against.json`` beside the library, an
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.errors import EngineMissingError
+from manynode.input_file import kept_until_changed
 
 _VERSION = re.compile(r"Version\s*\(([^)]*)\)")
 
@@ -94,8 +94,10 @@ def read_version(output: str) -> str:
     return match[1].strip() if match else output.strip() or "unknown"
 
 
-@functools.cache
-def file_digest(path: Path, _modified_ns: int) -> str:
-    """Return the SHA-256 of a file, cached until the file changes, since a library has some 100 MB."""
+@kept_until_changed
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, which may have 100 MB; an empty text if there is none."""
+    if not path.is_file():
+        return ""
     with open(path, "rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
