@@ -104,28 +104,39 @@ def _flavour(listing: str) -> Flavour | None:
     return next((flavour for library, flavour in _LIBRARIES.items() if library in listing), None)
 
 
-def application_command(application: ResolvedApplication) -> tuple[list[str], Flavour]:
-    """Return command and MPI of a resolved experiment's application.
+def application_command(
+    application: ResolvedApplication, ranks: int | None = None, ranks_per_node: int | None = None
+) -> tuple[list[str], Flavour]:
+    """Return command and MPI of a resolved experiment's application for a job of ``ranks``, or for none in particular.
 
     A mini-app of this project takes every parameter as the option of the same name. A user's program is started with
-    the experiment's command.
+    the experiment's command, whose arguments may follow the job.
     """
     wanted = application.mpi
     if application.command is not None:
-        command = list(application.command)
+        command = _for_job(application.command, application, ranks, ranks_per_node)
     else:
         suffix = ".openmpi" if wanted == "openmpi" else ""
         command = [str(native_program(f"{application.executable}{suffix}")), *_options(application)]
     return command, (detect_mpi(command[0]) if wanted == "auto" else wanted)
 
 
-def application_guest(application: ResolvedApplication) -> list[str] | None:
+def _for_job(
+    words: Sequence[str], application: ResolvedApplication, ranks: int | None, ranks_per_node: int | None
+) -> list[str]:
+    from manynode.config.command_words import for_job  # what it needs takes long to load
+
+    return list(words) if ranks is None else for_job(words, ranks, ranks_per_node, application.grid)
+
+
+def application_guest(application: ResolvedApplication, ranks: int, ranks_per_node: int) -> list[str] | None:
     """Return the command of a resolved experiment's application as the guest of a simulator, or None.
 
     A mini-app of this project has a guest build (``NAME.bridge``); ``guest`` names that of a user's program.
     """
     if application.command is not None:
-        return None if application.guest is None else [application.guest, *application.command[1:]]
+        words = _for_job(application.command[1:], application, ranks, ranks_per_node)
+        return None if application.guest is None else [application.guest, *words]
     program = build_dir() / "bin" / f"{application.executable}.bridge"
     return [str(program), *_options(application)] if program.is_file() else None
 

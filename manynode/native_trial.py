@@ -70,7 +70,7 @@ def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float =
         markers.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         try:
-            command, flavour = application_command(application)
+            command, flavour = application_command(application, ranks, ranks // nodes)
             environment = {
                 "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
                 "MANYNODE_MARKERS_DIR": str(markers),

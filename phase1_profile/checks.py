@@ -18,5 +18,6 @@ def check(resolved: Resolved) -> None:
     if application.name is not None and application.command is None:
         ranks = [nodes * resolved.ranks_per_node for nodes in sorted(sizes)]
         check_skeleton(application.name, application.parameters, ranks, "application: parameters")
-    application_command(application)
+    for nodes in sorted(sizes):
+        application_command(application, nodes * resolved.ranks_per_node, resolved.ranks_per_node)
     choose_source(resolved.profile.source, application)

@@ -35,7 +35,7 @@ def run(
     ranks_per_node = resolved.ranks_per_node
     source, reason = choose_source(resolved.profile.source, resolved.application)
     counted = SOURCES.get(source)()
-    command, flavour = application_command(resolved.application)
+    command, flavour = application_command(resolved.application, nodes * ranks_per_node, ranks_per_node)
     directory = output.parent / "ranks"
     announce(profiled_run(resolved, source, reason, nodes, repetition), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):

@@ -52,7 +52,8 @@ def run(
         require_sharing(engine, reason)
         settings = settings.model_copy(update={"qemu": settings.qemu.model_copy(update={"sharing": "private"})})
     nodes = settings.nodes if external else 1
-    command, flavour = application_command(application)
+    ranks = nodes * resolved.ranks_per_node
+    command, flavour = application_command(application, ranks, resolved.ranks_per_node)
     directory = output.parent / "markers"
     announce(node_run(resolved, experiment.parent, mode, node, engine), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
@@ -63,7 +64,7 @@ def run(
             node,
             nodes,
             resolved.ranks_per_node,
-            guest=application_guest(application),
+            guest=application_guest(application, ranks, resolved.ranks_per_node),
             threads=application.threads,
             settings=settings,
             timeout_s=application.timeout_s,

@@ -121,7 +121,9 @@ def _recording(
 ) -> Path:
     """Return a folder with the marker files of this run."""
     command, flavour = application_command(application)
-    campaign = Campaign(command, flavour, folder, application.threads, application.timeout_s, say, to_derive=False)
+    campaign = Campaign(
+        command, flavour, folder, application.threads, application.timeout_s, say, application.grid, to_derive=False
+    )
     wanted = campaign.about(Run(ranks))
     for place in [folder, *([] if others is None else [others])]:
         for path in sorted(place.rglob("run.json")):

@@ -21,6 +21,7 @@ from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
 from manynode.config.study_section import study_sections
 from manynode.config.validation import ValidationSection
+from manynode.derived.skeleton_model import GridSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", "ext-var")
@@ -54,8 +55,13 @@ class ApplicationSection(Section):
     command: list[str] | None = Field(
         default=None,
         description="Any MPI program with its arguments, as a list; no shell is involved. Together with 'name', it "
-        "replaces the mini-app and keeps the skeleton. With 'derived', {nx} in an argument is the parameter nx",
+        "replaces the mini-app and keeps the skeleton. Braces in an argument follow the job: {ranks}, {nodes}, {d0}, "
+        "{d1} (of 'grid'), {root} and arithmetic such as {ranks // 2}; with 'derived', {nx} is the parameter nx",
         min_length=1,
+    )
+    grid: GridSection | None = Field(
+        default=None,
+        description="Grid of the ranks whose extents {d0}, {d1}, .. in 'command' are: number of axes, or a rule",
     )
     recorded: str | None = Field(
         default=None,
@@ -80,6 +86,11 @@ class ApplicationSection(Section):
     timeout_s: Annotated[float, Field(gt=0, le=1e7)] = Field(
         default=3600.0, description="Wall-clock time after which a run of the program is ended [s]"
     )
+
+    @field_validator("grid", mode="before")
+    @classmethod
+    def _axes(cls, given: Any) -> Any:
+        return {"rule": "least-surface", "dimensions": given} if type(given) is int else given
 
     @model_validator(mode="after")
     def _named(self) -> ApplicationSection:

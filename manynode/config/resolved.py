@@ -42,8 +42,9 @@ class ResolvedApplication(ApplicationSection):
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = dump(self)
-        if self.executable is None:
-            content.pop("executable", None)
+        for key in ("executable", "grid"):
+            if content.get(key) is None:
+                content.pop(key, None)
         return content
 
 

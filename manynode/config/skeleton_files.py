@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from manynode import input_file
 from manynode.config.application import DERIVED, REPLAY, read_application
+from manynode.config.command_words import with_values
 from manynode.config.experiment import ApplicationSection
 from manynode.derived import skeleton_file
-from manynode.derived.skeleton_model import DerivedSkeleton
+from manynode.derived.skeleton_model import DerivedSkeleton, GridSection
 from manynode.errors import UsageError
 from manynode.launch import find_executable
 from manynode.phase_commands import ask as ask_phase
 
 SUFFIX = ".yaml"
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def recorded_application(folder: str, base: Path) -> dict[str, Any]:
@@ -50,7 +49,7 @@ def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]
     skeleton = skeleton_file.read(path)
     values = skeleton_file.values_of(skeleton, cast(Mapping[str, int], given.parameters))  # refuses others
     command = with_values(given.command or (), values)
-    _check_command(skeleton, command, values, path, base)
+    _check_command(skeleton, command, given.grid, path, base, values)
     compiled = path.with_suffix(".json")
     digest = skeleton_file.write_compiled(compiled, skeleton)
     return {
@@ -69,8 +68,9 @@ def phases_of(name: str, parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check_command(
-    skeleton: DerivedSkeleton, command: Sequence[str], values: Mapping[str, int], path: Path, base: Path
-) -> None:
+    skeleton: DerivedSkeleton, command: Sequence[str], grid: GridSection | None, path: Path, base: Path,
+    values: Mapping[str, int],
+) -> None:  # fmt: skip
     """Raise :class:`UsageError` unless ``command`` is what the skeleton was derived from, with the same arguments.
 
     The program may be in another folder. A skeleton that was written by hand names no command.
@@ -80,16 +80,21 @@ def _check_command(
         return
     recorded = with_values(program.command, {**program.fixed, **values})
     same = recorded and list(command[1:]) == recorded[1:] and _same_program(command[0], recorded[0], base)
-    if not same:
+    if not same or grid != program.grid:
         raise UsageError(
             "the skeleton is of another command, or of other arguments",
             where="application: command",
-            found=" ".join(command),
-            allowed=" ".join(recorded) or f"none: {path} does not say what it was derived from (program: command)",
+            found=" ".join(command) + _grid_words(grid),
+            allowed=" ".join(recorded) + _grid_words(program.grid)
+            or f"none: {path} does not say what it was derived from (program: command)",
             remedy="derive a skeleton of this command under a name of its own (manynode derive --output "
             f"NAME.skeleton.yaml), or correct command and parameters. If both communicate alike, write this command to "
             f"{path} (program: command)",
         )
+
+
+def _grid_words(grid: GridSection | None) -> str:
+    return "" if grid is None else f" (grid: {json.dumps(grid.model_dump(exclude_defaults=True))})"
 
 
 def _same_program(given: str, recorded: str, base: Path) -> bool:
@@ -98,11 +103,6 @@ def _same_program(given: str, recorded: str, base: Path) -> bool:
         return True
     (found,) = find_executable([given], base)
     return os.path.realpath(found) == os.path.realpath(recorded)
-
-
-def with_values(command: Sequence[str], values: Mapping[str, int]) -> list[str]:
-    """Return a command with the values of parameters in place of their names in braces; others stay."""
-    return [_PLACEHOLDER.sub(lambda found: str(values.get(found[1], found[0])), word) for word in command]
 
 
 def _skeleton_path(name: str, base: Path) -> Path:

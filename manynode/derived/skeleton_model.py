@@ -33,23 +33,6 @@ class Parameter(Section):
     recorded: list[Integer] = Field(default_factory=list, description="Values of the runs that were recorded")
 
 
-class ProgramSection(Section):
-    """What was recorded: an experiment with the skeleton must run the same command with the same arguments."""
-
-    command: list[str] = Field(default_factory=list, description="Program and arguments, with {nx} for a parameter nx")
-    mpi: str = Field(default="", description="MPI library of the recorded runs")
-    fixed: dict[str, int] = Field(
-        default_factory=dict, description="Parameters in `command` that stay as recorded, with their values"
-    )
-    checksum: str = Field(default="", description="Of the file as it was written, which tells whether it was edited")
-
-    @field_validator("command", mode="before")
-    @classmethod
-    def _numbers_are_words(cls, given: Any) -> Any:
-        """A derivation writes arguments that are numbers without quotes."""
-        return [str(word) if type(word) is int else word for word in given] if isinstance(given, list) else given
-
-
 class GridSection(Section):
     """How ranks are arranged in a grid."""
 
@@ -91,6 +74,24 @@ class GridSection(Section):
     def axes(self) -> int:
         """Number of axes."""
         return self.dimensions if self.dimensions is not None else len(next(iter(self.extents.values())))
+
+
+class ProgramSection(Section):
+    """What was recorded: an experiment with the skeleton must run the same command with the same arguments."""
+
+    command: list[str] = Field(default_factory=list, description="Program and arguments, with {nx} for a parameter nx")
+    grid: GridSection | None = Field(default=None, description="Grid of the ranks that `command` names")
+    mpi: str = Field(default="", description="MPI library of the recorded runs")
+    fixed: dict[str, int] = Field(
+        default_factory=dict, description="Parameters in `command` that stay as recorded, with their values"
+    )
+    checksum: str = Field(default="", description="Of the file as it was written, which tells whether it was edited")
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _numbers_are_words(cls, given: Any) -> Any:
+        """A derivation writes arguments that are numbers without quotes."""
+        return [str(word) if type(word) is int else word for word in given] if isinstance(given, list) else given
 
 
 class CommunicatorSection(Section):

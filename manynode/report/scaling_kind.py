@@ -43,8 +43,8 @@ def scaling_kind(work: Mapping[int, float], projected: Collection[int], measured
     same = _SAME[0] <= ratio <= _SAME[1]
     kind = "Weak" if same else "Strong" if ratio < 1 else "Neither weak nor strong"
     words = (
-        f"{kind} scaling: with the same arguments, a rank on {count(large, 'node')} has {ratio:.2f} times the work of "
-        f"one on {count(small, 'node')}."
+        f"{kind} scaling: a rank on {count(large, 'node')} has {ratio:.2f} times the work of one on "
+        f"{count(small, 'node')}."
     )
     if same or set(projected) <= {measured}:
         return ScalingKind(words, True)

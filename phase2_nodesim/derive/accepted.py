@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from manynode.errors import UsageError
+from manynode.config.command_words import DoesNotFitError
+from manynode.errors import ManynodeError, UsageError
 from manynode.launch import ProgramFailedError
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS
@@ -34,6 +35,8 @@ class Accepted:
 
     ran: frozenset[int] = frozenset()
     refused: Mapping[int, str] = field(default_factory=dict)
+    does_not_fit: Callable[[int], str | None] = lambda _ranks: None
+    """Why the command has no arguments for a number of ranks."""
 
     @property
     def kinds(self) -> list[str]:
@@ -46,6 +49,8 @@ class Accepted:
         """Return why the program does not run on so many ranks, None if it did or may."""
         if ranks in self.ran:
             return None
+        if (why := self.does_not_fit(ranks)) is not None:
+            return why
         if ranks in self.refused:
             return f"the program does not run on {ranks} ranks: {self.refused[ranks]}"
         kinds = self.kinds
@@ -81,10 +86,12 @@ def record(
     The program's own error is raised if it runs on no number of ranks.
     """
     usual = learned[0].parameters
-    refused: dict[Run, ProgramFailedError] = {}
+    refused: dict[Run, ProgramFailedError | DoesNotFitError] = {}
     for run in dict.fromkeys([*learned, *held_out]):
         try:
             campaign.recorded(run)
+        except DoesNotFitError as error:
+            refused[run] = error
         except ProgramFailedError as error:
             if run in learned and run.parameters != usual:
                 raise _varied(run, error, [one for one in learned if one.parameters == usual], refused) from None
@@ -93,7 +100,8 @@ def record(
     if not left:
         raise next(iter(refused.values()))
     ran = frozenset(run.ranks for run in (*left, *compared))
-    accepted = Accepted(ran, {run.ranks: _own_words(one) for run, one in refused.items() if run.ranks not in ran})
+    words = {run.ranks: _own_words(one) for run, one in refused.items() if run.ranks not in ran}
+    accepted = Accepted(ran, words, campaign.does_not_fit)
     others = [f"left out: {run.words()}: {_own_words(one)}" for run, one in refused.items() if run.ranks in ran]
     for line in [*accepted.words(), *others]:
         campaign.say(line)
@@ -111,7 +119,7 @@ def record(
 
 
 def _varied(
-    run: Run, error: ProgramFailedError, usual: Sequence[Run], refused: Mapping[Run, ProgramFailedError]
+    run: Run, error: ProgramFailedError, usual: Sequence[Run], refused: Mapping[Run, ManynodeError]
 ) -> ProgramFailedError | UsageError:
     """Return the error of a run with another value of a parameter: its value or its number of ranks may be at fault."""
     others = [one.ranks for one in usual if one not in refused]
@@ -126,8 +134,10 @@ def _varied(
     )
 
 
-def _own_words(error: ProgramFailedError) -> str:
+def _own_words(error: ManynodeError) -> str:
     """Return what the program said last, or else how it ended."""
     lines = [line.strip() for line in (error.details or "").splitlines()]
+    if isinstance(error, DoesNotFitError):
+        return str(error.what)
     own = [line for line in lines if line and not line.startswith(_OF_THE_LIBRARY)]
     return own[-1] if own else str(error.found)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode import tables
-from manynode.config.skeleton_files import with_values
+from manynode.config.command_words import DoesNotFitError, for_job, with_values
+from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
 from phase2_nodesim.derive.recordings import Recording, check_calls, read_recording
@@ -81,6 +82,8 @@ def held_out_runs(
 class Campaign:
     """Records runs of one program below ``folder``; ``say`` hears what is recorded.
 
+    Arguments of ``command`` may follow the parameters and the job, whose ``grid`` and ``ranks_per_node`` are stated.
+
     With ``to_derive``, calls that no skeleton can be derived from end the campaign before the next run is recorded.
     """
 
@@ -90,6 +93,8 @@ class Campaign:
     threads: int = 1
     timeout_s: float = 3600.0
     say: Callable[[str], None] = print
+    grid: GridSection | None = None
+    ranks_per_node: int | None = None
     to_derive: bool = True
     _known: dict[Run, Recording] = field(default_factory=dict, init=False, repr=False)
     _unchecked: list[Run] = field(default_factory=list, init=False, repr=False)
@@ -134,8 +139,16 @@ class Campaign:
 
     def about(self, run: Run) -> dict[str, Any]:
         """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""
-        words = with_values(self.command, dict(run.parameters))
+        words = for_job(with_values(self.command, dict(run.parameters)), run.ranks, self.ranks_per_node, self.grid)
         return {"command": words, "mpi": self.flavour, "ranks": run.ranks, "program": _digest(Path(words[0]))}
+
+    def does_not_fit(self, ranks: int) -> str | None:
+        """Return why the command has no arguments for so many ranks; None if it has."""
+        try:
+            for_job(self.command, ranks, self.ranks_per_node, self.grid)
+        except DoesNotFitError as error:
+            return str(error.what)
+        return None
 
     def _check_same(self, folder: Path, made: Mapping[str, object]) -> None:
         found = tables.read_json(folder / _FILE, SCHEMA)

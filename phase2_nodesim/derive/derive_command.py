@@ -43,6 +43,9 @@ def derive(
     recordings: Annotated[
         Path | None, typer.Option(help="folder of the recordings, used again [default: NAME.recordings]")
     ] = None,
+    grid: Annotated[
+        str | None, typer.Option(help="grid of the ranks that {d0}, {d1} in the command are of: AXES[,RULE][,ORDER]")
+    ] = None,
     mpi: Annotated[Literal["auto", "mpich", "openmpi"], typer.Option(help="MPI of the program")] = "auto",
     threads: Annotated[int, typer.Option(min=1, max=4096, help="threads of each rank (OMP_NUM_THREADS)")] = 1,
     timeout: Annotated[float, typer.Option(min=1, help="seconds after which a run is ended")] = 3600.0,
@@ -58,12 +61,12 @@ def derive(
     """
     from phase2_nodesim.derive.accepted import record
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
-    from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
+    from phase2_nodesim.derive.program import named_numbers, numbers, program_of, stated_grid, with_parameters
     from phase2_nodesim.derive.verdict import verdict
     from phase2_nodesim.derive.written import check_replaceable
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
-    program = with_parameters(program_of(words, mpi, threads), dict(given), "--parameter")
+    program = with_parameters(program_of(words, mpi, threads, stated_grid(grid)), dict(given), "--parameter")
     varied = named_numbers(vary or [], "--vary")
     learned = planned(numbers(ranks, "--ranks"), program.parameters, varied, varied_ranks)
     others = held_out_runs(numbers(held_out, "--held-out"), program.parameters, varied)
@@ -75,6 +78,7 @@ def derive(
         program.threads,
         timeout,
         typer.echo,
+        program.grid,
     )
     output = Path(f"{program.name}.skeleton.yaml") if output is None else output
     if not force:
@@ -98,6 +102,8 @@ def derived_from(
     stated = read_content(output).get("assumptions", []) if output.exists() else []
     found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
     found.skeleton["program"]["command"] = program.command
+    if program.grid is not None:
+        found.skeleton["program"]["grid"] = program.grid.model_dump(exclude_defaults=True)
     return found
 
 

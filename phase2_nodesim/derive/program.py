@@ -10,12 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from manynode.config.application import read_application
+from manynode.config.command_words import names_in, of_the_job
 from manynode.config.experiment import ApplicationSection
 from manynode.config.resolved import checked, read_yaml
 from manynode.derived.expression import may_name
+from manynode.derived.grids import Order
+from manynode.derived.skeleton_model import GridSection
 from manynode.errors import UsageError
 from manynode.launch import Flavour, detect_mpi, find_executable
 from manynode.paths import native_program
@@ -25,22 +28,26 @@ Mpi = Literal["auto", "mpich", "openmpi"]
 
 @dataclass(frozen=True)
 class Program:
-    """``command`` starts with the path of the program; ``threads`` are those of each rank."""
+    """``command`` starts with the path of the program; ``threads`` are those of each rank.
+
+    ``grid`` is that of the ranks, where the command uses its extents.
+    """
 
     name: str
     command: list[str]
     parameters: dict[str, int]
     flavour: Flavour
     threads: int = 1
+    grid: GridSection | None = None
 
 
-def program_of(words: Sequence[str], mpi: Mpi = "auto", threads: int = 1) -> Program:
+def program_of(words: Sequence[str], mpi: Mpi = "auto", threads: int = 1, grid: GridSection | None = None) -> Program:
     """Return the program of an experiment (one word that ends in .yaml) or of a command."""
     if len(words) == 1 and words[0].endswith((".yaml", ".yml")):
         return _of_experiment(Path(words[0]))
     command = find_executable(words)
     name = re.sub(r"[^A-Za-z0-9_-]", "-", Path(command[0]).stem)
-    return Program(name, command, {}, detect_mpi(command[0]) if mpi == "auto" else mpi, threads)
+    return Program(name, command, {}, detect_mpi(command[0]) if mpi == "auto" else mpi, threads, grid)
 
 
 def _of_experiment(path: Path) -> Program:
@@ -61,22 +68,23 @@ def _of_experiment(path: Path) -> Program:
         options = [word for key in parameters for word in (f"--{key}", f"{{{key}}}")]
         name, command = described.name, [str(native_program(f"{described.executable}{suffix}")), *options]
     found = Program(name, command, {}, detect_mpi(command[0]) if section.mpi == "auto" else section.mpi)
-    return with_parameters(replace(found, threads=section.threads), parameters, f"{path}: application: parameters")
+    found = replace(found, threads=section.threads, grid=section.grid)
+    return with_parameters(found, parameters, f"{path}: application: parameters")
 
 
 def with_parameters(program: Program, values: Mapping[str, object], where: str) -> Program:
     """Return the program with values of parameters; each has a name that expressions may use, and a whole number."""
     whole: dict[str, int] = {}
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int) or not may_name(name):
+        if isinstance(value, bool) or not isinstance(value, int) or not may_name(name) or of_the_job(name):
             raise UsageError(
                 "a parameter cannot be one of a derived skeleton",
                 where=f"{where}: {name}",
                 found=repr(value),
-                allowed="a whole number; the name has letters, digits and _, and is none that expressions use",
+                allowed="a whole number; the name has letters, digits and _, and none of expressions or jobs",
                 remedy="write its value into the command",
             )
-        if not any(f"{{{name}}}" in word for word in program.command):
+        if name not in names_in(program.command):
             raise UsageError(
                 "a parameter is not in the command",
                 where=f"{where}: {name}",
@@ -85,6 +93,18 @@ def with_parameters(program: Program, values: Mapping[str, object], where: str) 
             )
         whole[name] = value
     return replace(program, parameters={**program.parameters, **whole})
+
+
+def stated_grid(text: str | None) -> GridSection | None:
+    """Return the grid of ``--grid``: the number of axes, a rule and an order, such as ``3`` or ``2,squarest``."""
+    if text is None:
+        return None
+    content: dict[str, object] = {"rule": "least-surface"}
+    for word in filter(None, map(str.strip, text.split(","))):
+        content["dimensions" if word.isdigit() else "order" if word in get_args(Order) else "rule"] = word
+    if "dimensions" in content:
+        content["dimensions"] = int(str(content["dimensions"]))
+    return checked(GridSection, content, f"--grid {text}", "the grid")
 
 
 def numbers(text: str, where: str) -> list[int]:

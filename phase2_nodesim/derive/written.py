@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import input_file
-from manynode.config.skeleton_files import with_values
+from manynode.config.command_words import with_values
 from manynode.derived import skeleton_file
 from manynode.errors import UsageError
 from phase2_nodesim.derive.program import Program
@@ -51,7 +51,7 @@ def check_replaceable(path: Path, program: Program, *, keep: str = "") -> None:
         skeleton = skeleton_file.checked(content, str(path))
         there = skeleton.program
         usual = {**there.fixed, **skeleton_file.values_of(skeleton, {})}
-        if there.command != program.command or usual != program.parameters:
+        if (there.command, there.grid, usual) != (program.command, program.grid, program.parameters):
             raise not_overwritten(
                 "the skeleton is of another command, or of other arguments",
                 path,

@@ -59,7 +59,7 @@ class Gem5:
         """Look at the guest program, and describe the board with a guest for each rank of a node."""
         application = experiment.application
         built = application.command is not None or (build_dir() / "bin" / f"{application.executable}").is_file()
-        guest = application_guest(application)
+        guest = application_guest(application, experiment.ranks_per_node, experiment.ranks_per_node)
         if guest is not None:
             check_guest_program(guest[0])
         elif built:  # else the whole application is missing, which is no mistake of the experiment

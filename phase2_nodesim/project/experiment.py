@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config import yaml_text
+from manynode.config.command_words import with_values
 from manynode.config.crowding import crowding_warning
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.config.skeleton import phases_of_ranks
-from manynode.config.skeleton_files import with_values
 from manynode.errors import UsageError
 from manynode.report.wording import count
 from phase2_nodesim.derive.accepted import Accepted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from manynode import tables
 from manynode.announcement import announce_measurements
+from manynode.config.command_words import names_in, of_the_job
 from manynode.config.loader import load_experiment
 from manynode.report.wording import count
 from manynode.run import run_experiment
@@ -73,6 +74,13 @@ def carry_out(
     return []
 
 
+def _following(command: Sequence[str]) -> str:
+    names = [name for name in names_in(command) if of_the_job(name)]
+    if not names:
+        return "the same at every number of ranks"
+    return f"follow the job: {', '.join(names)}"
+
+
 def plan_lines(request: Request, directory: Path) -> list[str]:
     """Return what is going to be done, with the choices that the user did not make."""
     content, program = request.experiment, request.program
@@ -85,7 +93,7 @@ def plan_lines(request: Request, directory: Path) -> list[str]:
         f"project on: {nodes} of {content['machine']}, {count(request.ranks_per_node, 'rank')} each; network "
         f"{content['network']}",
         f"engines:    {content['nodesim']['engine']} for the node, {content['simulate']['engine']} for the network",
-        f"arguments:  the same at every number of ranks{f'; {parameters}' if parameters else ''}",
+        f"arguments:  {_following(program.command)}{f'; {parameters}' if parameters else ''}",
         f"recordings: {len(runs)} runs of {min(recorded)} to {max(recorded)} ranks on this host, {there} of them there "
         f"already, in {request.recordings}",
         f"results:    {directory / 'results' / request.output.stem}",

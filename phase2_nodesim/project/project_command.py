@@ -16,7 +16,8 @@ def project(
     words: Annotated[
         list[str],
         typer.Argument(
-            help="the program and its arguments, with {nx} for a parameter nx", metavar="-- PROGRAM [ARGS]..."
+            help="the program and its arguments, with {nx} for a parameter nx",
+            metavar="-- PROGRAM [ARGS]...",
         ),
     ],
     nodes: Annotated[str, typer.Option(help="node counts: 1..1024 doubles, 1,3,8 is a list")] = "1..64",
@@ -29,6 +30,9 @@ def project(
     node_engine: Annotated[
         str, typer.Option(help="node engine: auto (qemu or valgrind), native (the times of this host), or another one")
     ] = "auto",
+    grid: Annotated[
+        str | None, typer.Option(help="grid of the ranks that {d0}, {d1} in the command are of: AXES[,RULE][,ORDER]")
+    ] = None,
     parameter: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of a parameter in the command; may be repeated")
     ] = None,
@@ -82,7 +86,7 @@ def project(
     options = Options(
         words, nodes, network, machine, ranks_per_node, engine, node_engine, parameter or [], vary or [],
         projected or [], ranks, held_out, varied_ranks, mpi, threads, timeout, output,
-        recordings,
+        recordings, grid,
     )  # fmt: skip
     try:
         with answering(as_json=as_json, quiet=quiet) as answer:

@@ -13,7 +13,7 @@ from typing import Any
 
 from manynode import tables
 from manynode.config import yaml_text
-from manynode.config.skeleton_files import with_values
+from manynode.config.command_words import with_values
 from manynode.errors import ManynodeError
 from manynode.phase_commands import ask as ask_phase
 from phase2_nodesim.derive.campaign import Campaign, Run

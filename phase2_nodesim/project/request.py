@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from manynode.checks import check_experiment
+from manynode.config.command_words import names_in, of_the_job
 from manynode.config.loader import resolve
 from manynode.config.resolved import included
 from manynode.errors import EngineMissingError, UsageError, nearest
 from manynode.launch import launcher
 from manynode.paths import ROOT, native_library, native_program
 from phase2_nodesim.derive.campaign import Run, held_out_runs, planned
-from phase2_nodesim.derive.program import Mpi, Program, named_numbers, numbers, program_of, with_parameters
+from phase2_nodesim.derive.program import Mpi, Program, named_numbers, numbers, program_of, stated_grid, with_parameters
 from phase2_nodesim.derive.written import checksum
 from phase2_nodesim.project.questions import Questions
 
 # Recordings take a process per rank of this host.
 MOST_RECORDED = 128
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Options:
     timeout_s: float
     output: Path | None
     recordings: Path | None = None
+    grid: str | None = None
 
 
 @dataclass(frozen=True)
@@ -170,9 +171,9 @@ def _program(options: Options, questions: Questions) -> tuple[Program | None, di
                 allowed="a program and its arguments",
                 remedy=f"run it: manynode run {options.words[0]}",
             )
-        found = program_of(options.words, options.mpi, options.threads)
-    for name in dict.fromkeys(name for word in options.words for name in _PLACEHOLDER.findall(word)):
-        if not any(text.partition("=")[0].strip() == name for text in options.parameter):
+        found = program_of(options.words, options.mpi, options.threads, stated_grid(options.grid))
+    for name in names_in(options.words):
+        if not of_the_job(name) and not any(text.partition("=")[0].strip() == name for text in options.parameter):
             questions.add(
                 f"--parameter {name}=VALUE",
                 UsageError(f"which value has {{{name}}} in the command?", allowed="a whole number"),
@@ -284,6 +285,7 @@ def _application(program: Program, options: Options) -> dict[str, Any]:
     optional = {
         "mpi": None if options.mpi == "auto" else options.mpi,
         "threads": None if options.threads == 1 else options.threads,
+        "grid": program.grid and program.grid.model_dump(exclude_defaults=True),
         "timeout_s": None if options.timeout_s == 3600.0 else options.timeout_s,
     }
     return {"command": list(program.command), **{key: value for key, value in optional.items() if value is not None}}

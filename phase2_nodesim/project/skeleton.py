@@ -32,7 +32,10 @@ _MOST_REASONS = 8
 def campaign_of(request: Request, say: Callable[[str], None]) -> Campaign:
     """Return the campaign that records the request's runs."""
     program = request.program
-    return Campaign(program.command, program.flavour, request.recordings, program.threads, request.timeout_s, say)
+    return Campaign(
+        program.command, program.flavour, request.recordings, program.threads, request.timeout_s, say, program.grid,
+        request.ranks_per_node,
+    )  # fmt: skip
 
 
 def skeleton_of(

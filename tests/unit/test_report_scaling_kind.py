@@ -17,7 +17,7 @@ def test_the_work_of_a_rank_says_which_scaling_it_is(work: float, said: str) -> 
     found = work_per_rank(counters)
     assert found == {1: 100.0, 2: 100 * work}
     kind = scaling_kind(found, {1, 2, 8}, 2)
-    assert kind.words.startswith(f"{said}: with the same arguments, a rank on 2 nodes has {work:.2f} times the work of")
+    assert kind.words.startswith(f"{said}: a rank on 2 nodes has {work:.2f} times the work of")
     assert kind.holds == ("measured on 2 nodes, which are wrong for others" not in kind.words) == (said[0] == "W")
     assert scaling_kind(found, {2}, 2).holds, "the projected job itself was measured"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from manynode.derived.skeleton_model import GridSection
 from manynode.errors import UsageError
 from manynode.launch import ProgramFailedError
 from phase2_nodesim.derive import campaign as campaigns
@@ -95,3 +97,17 @@ def test_larger_jobs_are_judged_by_what_the_program_seems_to_take() -> None:
     unknown = Accepted(frozenset({4, 12}), {18: "no"})
     assert unknown.why_not(20) is None and unknown.why_not(18) is not None
     assert Accepted(frozenset({4}), {}).why_not(18) is None
+
+
+def test_numbers_of_ranks_for_which_the_command_has_no_arguments_are_left_out(
+    campaign: Callable[[Callable[..., bool]], Campaign],
+) -> None:
+    wanted = replace(
+        campaign(lambda *_: True), command=["/bin/true", "{root}"], grid=GridSection(rule="line", dimensions=1)
+    )
+    assert record(wanted, LEARNED, HELD_OUT)[2].refused == {}
+    cubes = replace(wanted, command=["/bin/true", "{nodes}"], folder=wanted.folder / "nodes", ranks_per_node=4)
+    learned, held_out, found = record(cubes, LEARNED, HELD_OUT)
+    assert [run.ranks for run in (*learned, *held_out)] == [4, 8, 12, 24, 32, 16, 36]
+    assert any("18, 27 ranks: a job has no whole number of nodes" in line for line in said)
+    assert found.why_not(48) is None and found.why_not(50) == "a job has no whole number of nodes"
