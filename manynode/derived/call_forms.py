@@ -65,7 +65,8 @@ def _forms() -> dict[str, CallForm]:
     for name, fields in _COLLECTIVES.items():
         forms[f"MPI_{name}"] = CallForm(fields, ("communicator",))
         forms[f"MPI_I{name.lower()}"] = CallForm((*fields, "request"), ("communicator",))
-    return forms | {name: CallForm(("requests",), ("order", "take")) for name in WAITS}
+    forms |= {name: CallForm(("requests",), ("order", "take")) for name in WAITS}
+    return forms | {"MPI_Wait": CallForm(("requests",), ("order", "take", "each"))}
 
 
 CALL_FORMS = _forms()

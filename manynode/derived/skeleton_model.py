@@ -165,6 +165,9 @@ class Item(Section):
         default=None, description="Order of completion: as made, by name as listed, the newest first"
     )
     take: ExpressionText | None = Field(default=None, description="How many a wait completes")
+    each: bool | None = Field(
+        default=None, description="MPI_Wait: a call for each open request, one after the other; maybe none"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -209,6 +212,8 @@ class Item(Section):
                 raise ValueError(f"{field}: {name} needs this key")
         for field in sorted(given - set(form.fields)):
             raise ValueError(f"{field}: {name} has no such key; allowed: {', '.join(form.fields)}")
+        if self.each and self.take is not None:
+            raise ValueError("take: not with 'each', which completes all open requests")
         if isinstance(self.bytes, Drawn) and "tag" not in form.fields:
             raise ValueError("bytes: only sizes of messages between two ranks are drawn")
 

@@ -18,6 +18,7 @@ from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
 from phase2_nodesim.derive.drawn import Draws
+from phase2_nodesim.derive.events import EACH
 from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.guards import ALWAYS
@@ -112,7 +113,7 @@ class Composer:
             return {**self._site(rule.slot.site), **when}
         line = f"{where}/do/0" if rule.along else where
         call = {
-            "call": rule.slot.operation,
+            "call": "MPI_Wait" if rule.slot.operation == EACH else rule.slot.operation,
             **self._site(rule.slot.site),
             **self._fields(number, leaf, line, steps.get(number, {})),
         }

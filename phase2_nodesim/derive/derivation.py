@@ -19,7 +19,7 @@ from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compared import drop_contradicted, first_difference, recorded_entry
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.drawn import Comparison, Draws, comparison
-from phase2_nodesim.derive.events import COMPUTE, Stream, streams
+from phase2_nodesim.derive.events import COMPUTE, Stream, streams, waited_one_by_one
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
 from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
 from phase2_nodesim.derive.gates import unseen
@@ -194,7 +194,8 @@ class _Structure:
 
 def _irregular(base: Sequence[Recording]) -> frozenset[Site]:
     """Return the places whose sizes depend on load."""
-    by_count = {recording.ranks: streams(recording) for recording in base}
+    one_by_one = waited_one_by_one(base)
+    by_count = {recording.ranks: streams(recording, one_by_one) for recording in base}
     identity = find_identity(by_count)
     slots, _ = observe(by_count, find_pattern(by_count, identity, _made(base)), identity)
     return irregular_places(slots)
@@ -208,7 +209,8 @@ def _made(recordings: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
 
 def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
     """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
-    by_count = {recording.ranks: streams(recording) for recording in base}
+    one_by_one = waited_one_by_one(base)
+    by_count = {recording.ranks: streams(recording, one_by_one) for recording in base}
     identity = find_identity(by_count)
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
     best = find_pattern(by_count, identity, _made(base))
@@ -244,12 +246,12 @@ def _with_rules(
     points = Points([(recording.ranks, recording.parameters) for recording in base], pattern.grid)
     probe = Probe(pattern.grid, parameters)
     guards = Guards(points, probe)
-    rules = find_rules(slots, tree, points, guards)
     leaf_of = {slot: number for number, leaf in enumerate(leaves(tree)) for slot in leaf.slots}
     pairs = {}
     for (run, rank), indices in events.items():
         pairs[run, rank] = (by_count[base[run].ranks][rank], [leaf_of[index] for index in indices])
     waits = name_requests(list(pairs.values()))
+    rules = find_rules(slots, tree, points, guards, waits.makers)
     found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular)
     if not partners <= irregular:
         # The other ends of the same messages.
@@ -282,9 +284,10 @@ class _Learned:
         return {name for name, value in recording.parameters.items() if value != self.default[name]}
 
     def _parse(self, others: Sequence[Recording]) -> None:
+        one_by_one = waited_one_by_one(self.structure.base)
         for recording in others:
             points = Points([(recording.ranks, recording.parameters)], self.structure.pattern.grid)
-            found = streams(recording)
+            found = streams(recording, one_by_one)
             try:
                 parsed = parse_recording(recording, found, self.structure.tree, self.structure.rules, points)
             except InputError as error:

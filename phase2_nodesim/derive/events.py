@@ -7,7 +7,8 @@ own, because it may be there where the call after it is not, and the other way r
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from manynode.markers import NO_PEER
@@ -15,6 +16,8 @@ from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.recording import END, RecordedCall
 
 COMPUTE = "compute"
+# Calls of MPI_Wait one after the other, for a list of requests whose length differs among ranks.
+EACH = "MPI_Wait, each"
 SENDS = ("MPI_Send", "MPI_Isend")
 RECEIVES = ("MPI_Recv", "MPI_Irecv")
 POINT_TO_POINT = (*SENDS, *RECEIVES, "MPI_Sendrecv")
@@ -35,18 +38,38 @@ class Event(NamedTuple):
 Stream = list[Event]
 
 
-def streams(recording: Recording) -> list[Stream]:
-    """Return the events of each rank; MPI_Finalize is left out, a phase before it is not."""
+def streams(recording: Recording, one_by_one: frozenset[str] = frozenset()) -> list[Stream]:
+    """Return the events of each rank; MPI_Finalize is left out, a phase before it is not.
+
+    Calls of MPI_Wait at a place of ``one_by_one`` with nothing between them are one event.
+    """
     split = functools.cache(lambda phase: split_phase(phase, recording.labels))
-    return [_stream(calls, split) for calls in recording.calls]
+    return [_stream(calls, split, one_by_one) for calls in recording.calls]
 
 
-def _stream(calls: Sequence[RecordedCall], split: Callable[[str], list[str]]) -> Stream:
-    events = []
+def waited_one_by_one(recordings: Iterable[Recording]) -> frozenset[str]:
+    """Return the places at which some rank makes several calls of MPI_Wait with nothing between them."""
+    return frozenset(
+        after.site
+        for recording in recordings
+        for calls in recording.calls
+        for before, after in itertools.pairwise(calls)
+        if before.operation == after.operation == "MPI_Wait" and before.site == after.site and not after.phase
+    )
+
+
+def _stream(calls: Sequence[RecordedCall], split: Callable[[str], list[str]], one_by_one: frozenset[str]) -> Stream:
+    events: Stream = []
     for call in calls:
         for name in split(call.phase):
             events.append(Event(COMPUTE, name, RecordedCall(COMPUTE, name)))
-        if call.operation != END:
+        if call.operation == "MPI_Wait" and call.site in one_by_one:
+            joined = call
+            if events and events[-1][:2] == (EACH, call.site):
+                before = events.pop().call
+                joined = before.but(completes=(*before.completes, *call.completes))
+            events.append(Event(EACH, call.site, joined))
+        elif call.operation != END:
             events.append(Event(call.operation, call.site, call))
     return events
 

@@ -215,6 +215,11 @@ class _Rank:
 
     def wait(self, content: Content, take: int) -> None:
         names = content["requests"]
+        times = sum(name in names for name, _ in self.open) if content.get("each") else 1
+        for _ in range(times):
+            self._wait(content, names, take)
+
+    def _wait(self, content: Content, names: Sequence[str], take: int) -> None:
         if content.get("order") == "names":
             chosen = [one for name in names for one in self.open if one[0] == name]
         else:

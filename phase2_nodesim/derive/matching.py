@@ -108,13 +108,14 @@ def _requests(step: Step, call: str, open_: dict[str, _Array]) -> str | None:
         open_[content["request"]][step.lanes] += 1
     if not call.startswith("MPI_Wait"):
         return None
-    take = step.number("take", 1 if call in WAITS_FOR_ONE else np.iinfo(np.int64).max)
+    one = call in WAITS_FOR_ONE and not content.get("each")
+    take = step.number("take", 1 if one else np.iinfo(np.int64).max)
     found = np.zeros_like(take)
     for name in content["requests"]:
         taken = np.minimum(open_[name][step.lanes], take - found)
         open_[name][step.lanes] -= taken
         found = found + taken
-    if ("take" in content or call in WAITS_FOR_ONE) and (found < take).any():
+    if ("take" in content or one) and (found < take).any():
         return f"rank {int(step.lanes[np.flatnonzero(found < take)[0]])} waits for no request ({step.item.where})"
     return None
 

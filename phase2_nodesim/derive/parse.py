@@ -104,6 +104,9 @@ class _Numbered:
         self.leaf = self.loop = 0
 
     def _truths(self, rule: Rule) -> np.ndarray:
+        if rule.makers:
+            there: np.ndarray = np.logical_or.reduce([self._truths(maker) for maker in rule.makers])
+            return there
         found = self.points.truths(rule.when[0])
         assert found is not None
         return found

@@ -34,6 +34,7 @@ def bounds_phase(site: str) -> bool:
 
 def call_at(operation: str, site: str) -> str:
     """Name a call and its place for people; the place may begin with the call's name."""
+    operation = operation.partition(",")[0]  # of several calls that are one event
     return site if site.startswith(f"{operation}@") else f"{operation} at {site or 'an unknown place'}"
 
 

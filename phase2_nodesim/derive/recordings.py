@@ -21,8 +21,9 @@ from phase2_nodesim.derive.places import call_at, placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
 
 FEWEST_COUNTS = 3
-# A rank whose calls no other rank makes in this order is normal in a small job, not in one of this size.
-_MANY_RANKS = 8
+# A rank whose calls no other rank makes in this order is normal in a small job, such as a cube of 3 x 3 x 3 ranks with
+# messages to all sides, edges and corners; not in a larger one.
+_MANY_RANKS = 28
 _MOST_SEQUENCES = 0.8
 _REPLAY = "replay a recording at its number of ranks (application: recorded)"
 

@@ -7,14 +7,14 @@ names the call.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
-from phase2_nodesim.derive.events import COMPUTE
+from phase2_nodesim.derive.events import COMPUTE, EACH
 from phase2_nodesim.derive.fold import Node, leaves
 from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
 from phase2_nodesim.derive.lines import ORDERS, Along
@@ -38,6 +38,8 @@ class Rule:
     peers: dict[int, list[str]] = field(default_factory=dict)
     real: dict[int, Truths] = field(default_factory=dict)
     """Where the peers are not MPI_PROC_NULL."""
+    makers: list[Rule] = field(default_factory=list)
+    """Of a wait: the calls that make its requests, if it happens where one of them does."""
     borrowed: bool = False
     """The condition is that of a message beside the call."""
 
@@ -51,8 +53,13 @@ class Rule:
         return sorted(self.slot.along or (), key=lambda one: (one[0], list(ORDERS).index(one[1])))
 
 
-def find_rules(slots: Sequence[Slot], tree: Sequence[Node], points: Points, guards: Guards) -> list[Rule]:
-    """Return the rule of each leaf, in the order of the program. Leaves with equal observations share a rule."""
+def find_rules(
+    slots: Sequence[Slot], tree: Sequence[Node], points: Points, guards: Guards, makers: Mapping[int, frozenset[int]]
+) -> list[Rule]:
+    """Return the rule of each leaf, in the order of the program. Leaves with equal observations share a rule.
+
+    ``makers`` are, by leaf that waits, the leaves that make what it completes.
+    """
     known: dict[Hashable, Rule] = {}
     in_order = []
     for leaf in leaves(tree):
@@ -63,7 +70,8 @@ def find_rules(slots: Sequence[Slot], tree: Sequence[Node], points: Points, guar
     _find_peers(list(known.values()), points, guards)
     for number, rule in enumerate(in_order):
         if not rule.when:
-            rule.when = _near(in_order, number)
+            rule.when = _of_makers(rule, [in_order[maker] for maker in sorted(makers.get(number, ()))])
+            rule.when = rule.when or _near(in_order, number)
             rule.borrowed = bool(rule.when)
             rule.when = rule.when or _alone(rule, points, guards)
     return in_order
@@ -113,14 +121,30 @@ def _peers(rule: Rule, number: int, points: Points) -> Peers | None:
     return Peers((f"{rule.slot.operation}/{number}", rule.slot.site), rule.present, values)
 
 
+def _of_makers(rule: Rule, makers: list[Rule]) -> list[str]:
+    """Return the condition of a wait that happens wherever one of the calls does whose requests it completes."""
+    if not makers or not all(maker.when for maker in makers):
+        return []
+    if not np.array_equal(np.logical_or.reduce([maker.present for maker in makers]), rule.present):
+        return []
+    rule.makers = makers
+    if rule.slot.operation == EACH:
+        return [ALWAYS]  # none where no request is made
+    for maker in makers:
+        if np.array_equal(maker.present, rule.present):
+            return maker.when
+    return [" or ".join(dict.fromkeys(f"({maker.when[0]})" for maker in makers))]
+
+
 def _near(rules: Sequence[Rule], number: int) -> list[str]:
-    """Return the condition of the nearest message that happens at the same points as a call between messages."""
+    """Return the condition of the nearest message, or wait for one, that happens at the same points as a call."""
     rule = rules[number]
     if rule.present.all() or rule.peers:
         return []
     around = sorted(range(max(0, number - _NEAR), min(len(rules), number + _NEAR + 1)), key=lambda i: abs(i - number))
     for other in (rules[i] for i in around):
-        if other.peers and other.when and np.array_equal(other.present, rule.present):
+        alike = np.array_equal(other.present, rule.present)
+        if alike and (other.peers or other.makers) and other.when not in ([], [ALWAYS]):
             return other.when
         if other.when == [ALWAYS] and 0 in other.real and np.array_equal(other.real[0], rule.present):
             return list(dict.fromkeys(map(_somebody, other.peers[0])))

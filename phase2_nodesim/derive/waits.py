@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.errors import InputError
-from phase2_nodesim.derive.events import Event, Stream
+from phase2_nodesim.derive.events import EACH, Event, Stream
 from phase2_nodesim.derive.places import call_at
 
 
@@ -29,10 +29,14 @@ class _Wait:
 
 @dataclass(frozen=True)
 class Waits:
-    """``names`` by rule that makes requests; ``words`` (the contract's fields) by rule that waits."""
+    """``names`` by rule that makes requests; ``words`` (the contract's fields) by rule that waits.
+
+    ``makers`` are, by rule that waits, the rules that make what it completes.
+    """
 
     names: Mapping[int, str]
     words: Mapping[int, Mapping[str, object]]
+    makers: Mapping[int, frozenset[int]]
 
 
 def name_requests(streams: Sequence[tuple[Stream, Sequence[int]]]) -> Waits:
@@ -42,7 +46,8 @@ def name_requests(streams: Sequence[tuple[Stream, Sequence[int]]]) -> Waits:
     for stream, rules in streams:
         _read(stream, rules, waits, makers)
     names = _names(waits, makers)
-    return Waits(names, {rule: _words(wait, names) for rule, wait in waits.items()})
+    words = {rule: _words(wait, names) for rule, wait in waits.items()}
+    return Waits(names, words, {rule: frozenset(wait.rules) for rule, wait in waits.items()})
 
 
 def _read(stream: Stream, rules: Sequence[int], waits: dict[int, _Wait], makers: dict[int, Event]) -> None:
@@ -103,13 +108,14 @@ def _words(wait: _Wait, names: Mapping[int, str]) -> dict[str, object]:
         orders = [used, used[::-1], _order_seen(wait, names)]
         variants += [{"requests": order, "order": "names"} for order in orders]
     variants += [{"requests": used, "order": "newest"}]
-    if not one:
+    each = wait.event.operation == EACH
+    if not one and not each:
         counts = {len(completes) for _, completes in wait.seen}
         if len(counts) == 1 and 0 not in counts:
             variants += [{**words, "take": counts.copy().pop()} for words in list(variants)]
     for words in variants:
         if all(_completed(words, open_, names, one) == completes for open_, completes in wait.seen):
-            return words
+            return {**words, "each": True} if each else words
     open_, completes = wait.seen[0]
     raise InputError(
         "no words of a derived skeleton say which requests a call completes",

@@ -74,6 +74,7 @@ std::uint32_t required_fields(const CallForm& form) {
 }
 
 std::uint32_t optional_fields(const CallForm& form) {
+  if (form.kind == CallKind::Wait) return kOrder | kTake | kEach;
   if (is_wait(form.kind)) return kOrder | kTake;
   if (is_collective(form.kind)) return kCommunicator;
   return kCommunicator | kTag | (form.kind == CallKind::Sendrecv ? kReceiveBytes | kReceiveTag : 0);

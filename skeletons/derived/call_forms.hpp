@@ -24,6 +24,7 @@ enum Field : std::uint32_t {
   kRequests = 2048,
   kOrder = 4096,
   kTake = 8192,
+  kEach = 16384,
 };
 
 // Of MPI's name. An unknown one throws UserError at `where`.

@@ -30,6 +30,7 @@ constexpr FieldName kFields[] = {
     {"requests", kRequests},
     {"order", kOrder},
     {"take", kTake},
+    {"each", kEach},
 };
 
 // A call has the keys of its form and no others.
@@ -160,6 +161,8 @@ void ItemReader::read_wait(const Document& content, CallFields& call) {
     call.order = static_cast<WaitOrder>(content["order"].one_of({"made", "names", "newest"}));
   }
   call.take = formula(content, "take");
+  call.each = content.has("each") && content["each"].flag();
+  if (call.each && call.take.given()) content["take"].refuse("a wait for each request takes all of them", "no 'take'");
 }
 
 // The same text in the same loops has the same value: the second exchange of an iteration costs a look-up.

@@ -71,7 +71,7 @@ class Requests {
     if (makes_request(call.form)) open_.open(call.request, Request{made_++});
     if (!is_wait(call.form.kind)) return;
     const auto open = static_cast<std::int64_t>(open_.count(call.requests));
-    const bool one = call.form.kind == CallKind::Wait || call.form.kind == CallKind::Waitany;
+    const bool one = !call.each && (call.form.kind == CallKind::Wait || call.form.kind == CallKind::Waitany);
     const std::int64_t number = call.take.given() ? value(item, "take", call.take) : one ? 1 : open;
     open_.take(call.requests, call.order, static_cast<std::size_t>(std::clamp<std::int64_t>(number, 0, open)));
   }

@@ -30,6 +30,7 @@ enum class WaitOrder : std::uint8_t { Made, Names, Newest };
 struct CallFields {
   CallForm form;
   WaitOrder order{WaitOrder::Made};
+  bool each{false};               // a wait for each open request, one after the other
   std::uint16_t communicator{0};  // 0: the world, else 1 + the number in Program::communicators
   std::uint32_t request{0};       // number of the name
   std::int32_t draw{kNotDrawn};   // number of the distribution that `bytes` is drawn from

@@ -21,8 +21,10 @@ void Walk::item(const Item& item) {
       break;
     case Item::Kind::Call:
       if (happens(item)) {
-        arrive(item);
-        call(item);
+        for (std::size_t times = item.call->each ? open_.count(item.call->requests) : 1; times > 0; --times) {
+          arrive(item);
+          call(item);
+        }
       }
       break;
     case Item::Kind::Pass:

@@ -215,6 +215,23 @@ TEST(DerivedCalls, WaitsCompleteRequestsByNameInAnOrder) {
             }));
 }
 
+TEST(DerivedCalls, AWaitForEachOpenRequestIsAsManyCallsAsThereAreAndMayBeNone) {
+  const DerivedContent content = with_body(R"([
+    {"repeat": "rank", "do": [{"call": "MPI_Irecv", "peer": "previous", "bytes": "8", "request": "in"}]},
+    {"repeat": "rank", "do": [{"call": "MPI_Isend", "peer": "next", "bytes": "8", "request": "out"}]},
+    {"call": "MPI_Wait", "requests": ["in"], "order": "newest", "each": true},
+    {"call": "MPI_Wait", "requests": ["in", "out"], "each": true}])");
+  EXPECT_EQ(derived_text(content, kRanks), by_hand([](Mpi& mpi) {
+              std::vector<Request> in;
+              std::vector<Request> out;
+              for (int i = 0; i < mpi.rank(); ++i) in.push_back(mpi.irecv(previous_rank(mpi), 8));
+              for (int i = 0; i < mpi.rank(); ++i) out.push_back(mpi.isend(next_rank(mpi), 8));
+              std::reverse(in.begin(), in.end());
+              for (const Request request : in) mpi.wait(request);
+              for (const Request request : out) mpi.wait(request);
+            }));
+}
+
 // Rank 3 is in no row; the columns have the opposite order.
 DerivedContent with_communicators() {
   DerivedContent content = with_body(R"([
