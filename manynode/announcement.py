@@ -29,14 +29,23 @@ _MEASURING_NOTHING = {study.rule for study in studies() if not study.after}
 
 
 def announce_measurements(
-    experiment: Path, resolved: Resolved, results: Path, *, may_run: bool, until: str | None = None
+    experiment: Path,
+    resolved: Resolved,
+    results: Path,
+    *,
+    may_run: bool,
+    until: str | None = None,
+    taken_from: Path | None = None,
 ) -> KnownRuns:
     """Print the measured runs still to come, and return all runs for the lines at their start.
 
-    With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted.
+    With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted. ``taken_from`` are the
+    results whose measured runs are taken over: if none is missing there, none is to come.
     """
     if until in _MEASURING_NOTHING or not measures(resolved):
         return KnownRuns()
+    if taken_from is not None and not to_measure(resolved, taken_from):
+        return KnownRuns(announced=None)
     if not to_measure(resolved, results):
         return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
     runs = _asked(experiment, resolved, results, ask=True)

@@ -93,12 +93,13 @@ class MeasuredRun:
 class KnownRuns:
     """The runs of an experiment and its native trial, to look up the expected time of a step.
 
-    ``announced`` counts by rule the runs that were announced before the workflow began.
+    ``announced`` counts by rule the runs that were announced before the workflow began. It is None where all were taken
+    over: until phase 1 has told which nodes are simulated, Snakemake plans runs that it will not start.
     """
 
     runs: Sequence[MeasuredRun] = ()
     trial: Trial | None = None
-    announced: Mapping[str, int] = field(default_factory=dict)
+    announced: Mapping[str, int] | None = field(default_factory=dict)
     _by_rule: dict[str, list[MeasuredRun]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -88,9 +88,9 @@ def run_experiment(
             record_run(results)
         try:
             # Cluster jobs run elsewhere: this host cannot estimate their time.
-            may_run = not dry_run and profile is None
+            may_run, last = not dry_run and profile is None, until or next(iter(only), None)
             known = announce_measurements(
-                file, resolved, results, may_run=may_run, until=until or next(iter(only), None)
+                file, resolved, results, may_run=may_run, until=last, taken_from=measurements_from
             )
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
             log = results / "logs" / "snakemake.log"

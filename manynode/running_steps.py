@@ -75,7 +75,8 @@ class RunningSteps:
         return started
 
     def _unannounced(self, rule: str, planned: int) -> str:
-        more = planned - self._known.announced.get(rule, 0)
+        announced = self._known.announced
+        more = 0 if announced is None else planned - announced.get(rule, 0)
         if more <= 0:
             return ""
         return (

@@ -191,7 +191,7 @@ def test_only_what_is_to_come_is_announced(
 
     def said(**options: object) -> str:
         known = announce_measurements(tmp_path / "x.yaml", resolved, results, may_run=True, **options)  # type: ignore[arg-type]
-        assert bool(known.runs) == to_measure(resolved, results)
+        assert bool(known.runs) == (known.announced is not None and to_measure(resolved, results))
         return capsys.readouterr().out
 
     assert "phase 1, profile of 1" in (text := said()) and "phase 1, profile of 2" in text and "phase 2" in text
@@ -207,6 +207,9 @@ def test_only_what_is_to_come_is_announced(
     (results / "nodesim" / "timing-profile-ext.json").touch()
     tried.clear()
     assert said() == "" and tried == []
+    results = tmp_path / "results" / "y"
+    assert "phase 2" in said(taken_from=tmp_path / "unfinished") and tried == ["x"]
+    assert said(taken_from=tmp_path / "results" / "x") == "" and tried == ["x"]
 
 
 def test_a_control_that_is_missing_is_to_be_measured(tmp_path: Path, resolved: Resolved) -> None:
