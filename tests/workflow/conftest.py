@@ -80,7 +80,8 @@ def compared(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the engine simgrid is not installed")
 
     def make(folder: Path) -> None:
-        experiment = pipeline.write(folder, pipeline.tiny(nodes=[1, 8]))
+        two = {"nodes": [1, 8], "techniques": ["no-ext-const", "ext-var"]}
+        experiment = pipeline.write(folder, pipeline.tiny(**two))
         done = pipeline.manynode(
             *("compare-engines", experiment, "--engines", "fast,simgrid", "--output", folder / "out", "--cores", 2),
             *("--set", "ranks_per_node=1", "--measurements-from", finished),

@@ -41,8 +41,8 @@ def test_every_table_is_there_for_every_point(compared: Path) -> None:
     for name, schema in SCHEMAS.items():
         # One node of one rank loads no link.
         frame = tables.read_table(compared / f"{name}.parquet", schema)
-        assert len(frame[["technique", "nodes"]].drop_duplicates()) == (4 if "link" in name else 8)
-    assert len(pd.read_csv(compared / "makespans.csv")) == 8
+        assert len(frame[["technique", "nodes"]].drop_duplicates()) == (2 if "link" in name else 4)
+    assert len(pd.read_csv(compared / "makespans.csv")) == 4
     text = (compared / "comparison.md").read_text()
     assert "## fast against simgrid" in text and "ext-var | 8" in text
 
@@ -77,7 +77,7 @@ def test_each_engine_has_its_own_whole_results_and_what_they_cost(compared: Path
     for engine in ("fast", "simgrid"):
         assert (compared / engine / "results" / "tiny" / "report.html").is_file()
     cost = pd.read_parquet(compared / "cost.parquet")
-    assert len(cost) == 16 and (cost[["wall_s", "processor_s", "memory_bytes"]] > 0).all(axis=None)
+    assert len(cost) == 8 and (cost[["wall_s", "processor_s", "memory_bytes"]] > 0).all(axis=None)
 
 
 def test_the_same_again_runs_nothing_and_writes_the_same_bytes(compared: Path) -> None:

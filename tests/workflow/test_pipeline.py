@@ -127,7 +127,7 @@ def test_a_run_that_is_killed_while_it_measures_goes_on(small: Path, tmp_path: P
     experiment = Path(shutil.copy(small.parent.parent / "experiment.yaml", tmp_path))
     for milestone in ("phase1_profile_ranks", "phase2_simulate_node"):
         _kill_at(milestone, experiment, tmp_path, signal.SIGKILL, [])
-    done = pipeline.run(experiment, tmp_path)
+    done = pipeline.run(experiment, tmp_path, ["--until", "phase3_analyse_points"])
     assert done.returncode == 0, done.stdout + done.stderr
     first = pd.read_parquet(small / "projection.parquet")["time_s"]
     second = pd.read_parquet(tmp_path / "results" / "tiny" / "projection.parquet")["time_s"]
@@ -158,11 +158,11 @@ def _kill_at(milestone: str, experiment: Path, folder: Path, signum: int, option
 
 
 def test_snakemake_itself_runs_the_experiment(finished: Path, tmp_path: Path) -> None:
-    """The second way to start it: plain snakemake, here as a dry run and with its own report."""
+    """The second way to start it: plain snakemake, here with its own report of a finished run."""
     base = [sys.executable, "-m", "snakemake", "--snakefile", str(pipeline.ROOT / "Snakefile"), "--cores", "2"]
     folder = finished.parent.parent
     where = ["--configfile", str(folder / "experiment.yaml"), "--directory", str(folder)]
-    for extra in (["-n"], ["--report", str(tmp_path / "workflow.html")], ["--lint"]):
+    for extra in (["--report", str(tmp_path / "workflow.html")], ["--lint"]):
         done = subprocess.run([*base, *where, *extra], cwd=pipeline.ROOT, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "workflow.html").stat().st_size > 0

@@ -65,7 +65,8 @@ def halo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
     """A program without labels, and options by which tests share recordings of it that suffice."""
     folder = tmp_path_factory.mktemp("halo")
     program = compiled(folder, "halo", SOURCES / "halo_unlabelled.c")
-    return program, ["--ranks", "4,6,8,9,12,16", "--held-out", "", "--recordings", folder / "recordings"]
+    options = ["--ranks", "4,6,9,16", "--held-out", "", "--recordings", folder / "recordings"]
+    return program, [*options, "--parameter", "size=20"]
 
 
 def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(
     """
     program, recorded = halo
     words = [*recorded, "--ranks-per-node", 1, "--nodes", "1,32", "--cores", "2", "--node-engine", "native"]
-    done = project(tmp_path, *words, *NETWORK, "--", program, "20", "3")
+    done = project(tmp_path, *words, *NETWORK, "--", program, "{size}", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on 32 nodes, 32 ranks" in done.stdout and "on 1 node, 1 rank" in done.stdout
     large, alone = (yaml.safe_load((tmp_path / f"halo{name}.yaml").read_text()) for name in ("", "-others"))
@@ -163,7 +164,7 @@ def test_an_experiment_with_a_parameter_can_be_written_without_running_it(
 ) -> None:
     """What a lone node does with another size was not recorded: that node count is left out, and said so."""
     program, recorded = halo
-    words = ["--parameter", "size=20", "--vary", "size=30,50", "--varied-ranks", "8", "--projected", "size=40"]
+    words = ["--vary", "size=30,50", "--varied-ranks", "8", "--projected", "size=40"]
     options = [*recorded, "--nodes", "1..16", "--write-only"]
     done = project(tmp_path, *options, *NETWORK, *words, "--", program, "{size}", "3")
     assert done.returncode == 0, done.stdout + done.stderr

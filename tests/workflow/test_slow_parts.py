@@ -16,15 +16,16 @@ def test_one_slow_node_slows_the_job_and_one_slow_link_what_crosses_it(finished:
         "slow node": {"keys": ["simulate.slow_node.factor"], "values": [1.0, 1.25, 1.5], "scale": "linear"},
         "slow link": {"keys": ["network.slow_links.0.bandwidth_share"], "values": [1.0, 0.5, 0.01]},
     }
-    study = {"plan": "one-at-a-time", "techniques": ["ext-const", "ext-var"], "parameters": parameters}
-    content = pipeline.tiny(network=network, sensitivity=study)
+    techniques = ["ext-const", "ext-var"]
+    study = {"plan": "one-at-a-time", "techniques": techniques, "parameters": parameters}
+    content = pipeline.tiny(nodes=[4], techniques=techniques, network=network, sensitivity=study)
     done = pipeline.run(pipeline.write(tmp_path, content), tmp_path, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     results = tmp_path / "results" / "tiny"
     points = pd.read_parquet(results / "sensitivity.parquet").set_index("technique")
-    own = pd.read_parquet(results / "projection.parquet").query("nodes == 4").set_index("technique")["time_s"]
-    compute = pd.read_parquet(results / "breakdown.parquet").query("nodes == 4 and operation == 'compute'")
-    for technique in ("ext-const", "ext-var"):
+    own = pd.read_parquet(results / "projection.parquet").set_index("technique")["time_s"]
+    compute = pd.read_parquet(results / "breakdown.parquet").query("operation == 'compute'")
+    for technique in techniques:
         nodes = points.loc[technique].query("varied == 'slow node'").set_index("slow node")["time_s"]
         links = points.loc[technique].query("varied == 'slow link'").set_index("slow link")["time_s"]
         assert nodes[1.0] == links[1.0] == own[technique]
