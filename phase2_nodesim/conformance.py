@@ -16,7 +16,7 @@ import pandas as pd
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
 from phase2_nodesim.communicators import NEIGHBOUR, communicators
-from phase2_nodesim.recording import END, RecordedCall, rank_calls
+from phase2_nodesim.recording import END, RecordedCall, in_order_of_sources, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.
 COLUMNS = [
@@ -90,12 +90,13 @@ def promised_calls(text: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def recorded_calls(files: list[MarkerFile]) -> pd.DataFrame:
+def recorded_calls(files: list[MarkerFile], *, derived: bool = False) -> pd.DataFrame:
     """Return the calls of marked ranks with the columns ``COLUMNS``, as a skeleton writes them (:mod:`.recording`).
 
+    In place of any source, a ``derived`` skeleton has those whose messages came, in ascending order.
     A label before a call that is left out is joined to the next call's, so that it is not lost.
     """
-    return calls_frame({int(file.metadata["rank"]): _rank_calls(file) for file in files})
+    return calls_frame({int(file.metadata["rank"]): _rank_calls(file, derived) for file in files})
 
 
 def calls_frame(calls: Mapping[int, Sequence[RecordedCall]]) -> pd.DataFrame:
@@ -103,8 +104,8 @@ def calls_frame(calls: Mapping[int, Sequence[RecordedCall]]) -> pd.DataFrame:
     return pd.DataFrame([_row(rank, call) for rank in sorted(calls) for call in calls[rank]], columns=COLUMNS)
 
 
-def _rank_calls(file: MarkerFile) -> list[RecordedCall]:
-    calls = rank_calls(file)
+def _rank_calls(file: MarkerFile, derived: bool) -> list[RecordedCall]:
+    calls = in_order_of_sources(rank_calls(file, matched=True)) if derived else rank_calls(file)
     if not any(NEIGHBOUR in call.operation for call in calls):
         return calls
     (members,) = communicators([file])

@@ -80,7 +80,7 @@ def compare(
     promised["phase"] = ["" if _BETWEEN_CALLS in phase else phase for phase in promised["phase"]]
     files = read_marker_directory(recording, resolve=False)
     check_whole(files, "a recording cannot be compared with a skeleton")
-    recorded: pd.DataFrame = recorded_calls(files)
+    recorded: pd.DataFrame = recorded_calls(files, derived=application.name == DERIVED)
     return Comparison(ranks, len(recorded), first_difference(recorded, promised))
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,12 +69,13 @@ class RecordedCall:
     are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
     ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
-    ``bytes2``. ``site`` names the call's place in the program, where the recording knows it. ``gaps`` are the numbers
+    ``bytes2``. ``wild``: a receive from any source. ``site`` names the call's place in the program, where the recording
+    knows it. ``gaps`` are the numbers
     (``sequence``) of the records since the call before, this one included: the compute phases before them come before
     this call. Without a label, a phase between two tests or probes is left out: the program only waits. ``window`` are
     the words of a call on a window (``format.h``): its number among the rank's, then what the call adds, such as its
-    group. ``record`` is the number of the call's own record. Calls that differ only in ``site``, ``gaps`` and
-    ``record`` are equal: a skeleton does not have them.
+    group. ``record`` is the number of the call's own record. Calls that differ only in ``site``, ``gaps``,
+    ``record`` and ``wild`` are equal: a skeleton does not have them.
     """
 
     operation: str
@@ -93,6 +95,7 @@ class RecordedCall:
     site: str = field(default="", compare=False)
     gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
     record: int = field(default=-1, compare=False, repr=False)
+    wild: bool = field(default=False, compare=False, repr=False)
 
     def but(self, **fields: Any) -> RecordedCall:
         """Return the call with other values of some fields: ``dataclasses.replace``, which is slow for so many."""
@@ -131,6 +134,26 @@ def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False
             remedy="replay this run at its own number of ranks (application: recorded)",
         )
     return calls
+
+
+def in_order_of_sources(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Return the calls with the sources of receives from any source that follow each other in ascending order.
+
+    Which of them got whose message differs from run to run. They must be alike otherwise.
+    """
+    found = list(calls)
+    for (wild, *_), group in itertools.groupby(range(len(found)), lambda number: _kind_of_receive(found[number])):
+        numbers = list(group)
+        if wild and not any(found[number].phase for number in numbers[1:]):
+            sources = sorted(found[number].peer for number in numbers)
+            for number, source in zip(numbers, sources, strict=True):
+                found[number] = found[number].but(peer=source)
+    return found
+
+
+def _kind_of_receive(call: RecordedCall) -> tuple[bool, str, str, int, int]:
+    alone = call.wild and call.peer2 == NO_PEER
+    return (alone, call.operation, call.site, call.bytes, call.tag)
 
 
 def check_whole(files: Sequence[MarkerFile], what: str) -> None:
@@ -270,9 +293,9 @@ class _Reader:
             return call.but(window=tuple(detail))
         if "endrecv" in operation:
             source = ANY_SOURCE_PEER if row["any_source"] and not self.matched else call.peer2
-            return call.but(peer2=source, receive_tag=detail[0] if detail else -1)
-        if row["any_source"] and not self.matched:
-            call = call.but(peer=ANY_SOURCE_PEER)
+            return call.but(peer2=source, receive_tag=detail[0] if detail else -1, wild=bool(row["any_source"]))
+        if row["any_source"]:
+            call = call.but(wild=True) if self.matched else call.but(peer=ANY_SOURCE_PEER)
         if len(detail) > 1:
             sent = tuple(detail[1 : 1 + detail[0]])
             received = tuple(detail[2 + len(sent) :])

@@ -51,6 +51,7 @@ class Report:
     slots: int = 0
     rules: int = 0
     doubts: int = 0
+    any_source: list[str] = field(default_factory=list)
     fixed: dict[str, str] = field(default_factory=dict)
     held_out: dict[str, str] = field(default_factory=dict)
     drawn: dict[str, Comparison] = field(default_factory=dict)
@@ -114,6 +115,7 @@ def _derived(
         len({id(rule) for rule in structure.rules}),
         fixed=learned.fixed,
     )
+    report.any_source = sorted({c.site for one in base for calls in one.calls for c in calls if c.wild})
     for recording in [*base, *learned.used]:
         if (difference := first_difference(content, recording)) is not None:
             raise InputError(

@@ -2,7 +2,7 @@
 
 In: folders of marker files, or calls by rank. Out: :class:`Recording`, the number of ranks, the named parameters and
 the calls of each rank. What cannot be derived from is an :class:`InputError` that says why: another program, a lost
-file, one number of ranks only, receives from any source.
+file, one number of ranks only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import cartesian_extents
 from phase2_nodesim.derive.places import call_at, placed
-from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
+from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
 
 FEWEST_COUNTS = 3
 # A rank whose calls no other rank makes in this order is normal in a small job, such as a cube of 3 x 3 x 3 ranks with
@@ -67,9 +67,10 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         # Phase 2 names what is computed between two calls by their places: as people read them.
         files = read_marker_directory(folder)
     check_whole(files, "a skeleton cannot be derived from a recording")
+    ranks = [in_order_of_sources(rank_calls(file, matched=True)) for file in files]
     first = files[0].metadata
     return Recording(
-        [placed(rank_calls(file), file) if labels == {""} else rank_calls(file) for file in files],
+        [placed(calls, file) if labels == {""} else calls for calls, file in zip(ranks, files, strict=True)],
         dict(parameters or {}),
         program=str(first.get("program", "")),
         command=tuple(map(str, first.get("command", []) or [])),
@@ -131,8 +132,8 @@ def check_calls(recording: Recording) -> None:
 def _check_call(call: RecordedCall, where: str) -> None:
     remedy: str | None = _REPLAY
     if ANY_SOURCE_PEER in (call.peer, call.peer2):
-        what = "a receive takes messages from any source, so that the order of messages may differ from run to run"
-        remedy = f"give the receives their sources, or {_REPLAY}"
+        what = "a receive takes messages from any source, and the recording does not know whose"
+        remedy = f"give the receive its source, or {_REPLAY}"
     elif call.operation == "MPI_Start" or UNKNOWN_REQUEST in call.completes:
         what, remedy = "the recording does not know which request a call completes", None
     elif call.communicator > 0:

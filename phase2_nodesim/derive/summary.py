@@ -20,6 +20,10 @@ def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
         f"- grid of ranks: {report.grid}",
         f"- calls in the common sequence: {report.slots}, distinct rules: {report.rules}",
         f"- hypotheses that the recordings leave open: {report.doubts}",
+        *(
+            f"- receives from any source at {site}: from those whose messages they got; the order is not kept"
+            for site in report.any_source
+        ),
         *(f"- parameter {parameter} stays as recorded: {why}" for parameter, why in report.fixed.items()),
     ]
     if report.held_out:

@@ -25,7 +25,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("argument", "what", "call"),
     [
-        ("any", "a receive takes messages from any source", "MPI_Recv@not_derived.c:"),
         ("dup", "calls in communicators other than MPI_COMM_WORLD", "MPI_Allreduce@not_derived.c:"),
         ("row", "calls in communicators other than MPI_COMM_WORLD", "MPI_Allreduce@not_derived.c:"),
         ("blocks", "the sizes of the blocks of a collective", "MPI_Alltoallv@not_derived.c:"),

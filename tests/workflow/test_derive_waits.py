@@ -1,4 +1,4 @@
-"""A program that waits one by one for a list of neighbours: derived from runs, carried out by the native skeleton."""
+"""A program that hears from neighbours in any order and waits for them one by one: derived, and run natively."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def test_the_native_skeleton_makes_the_calls_of_a_run_that_was_not_learned_from(
     options = ["--ranks", "1,4,8,12,18,27", "--held-out", "", "--target", "1000", "--output", skeleton]
     done = pipeline.manynode("derive", *options, "--recordings", tmp_path / "recordings", "--", program, "4")
     assert done.returncode == 0 and "| 1000 | agreed |" in done.stdout, done.stdout + done.stderr
+    assert "receives from any source at MPI_Irecv@neighbour_list.c:" in done.stdout
     experiment = {
         "name": "list",
         "application": {"command": [str(program), "4"], "derived": str(skeleton)},

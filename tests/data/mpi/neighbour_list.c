@@ -27,6 +27,13 @@ int main(int argc, char** argv) {
   double *from = calloc(kNeighbours * n * n, sizeof(double)), *to = calloc(kNeighbours * n * n, sizeof(double)),
          sum = 0;
   MPI_Request requests[kNeighbours];
+  // As in HPCG, a rank asks who its neighbours are, and hears from them in any order.
+  int asked[kNeighbours];
+  for (int i = 0; i < count; i++) {
+    MPI_Irecv(&asked[i], 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &requests[i]);
+  }
+  for (int i = 0; i < count; i++) MPI_Send(&rank, 1, MPI_INT, neighbours[i], 7, MPI_COMM_WORLD);
+  for (int i = 0; i < count; i++) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
   for (int step = 0; step < kSteps; step++) {
     for (int i = 0; i < count; i++) {
       MPI_Irecv(from + i * n * n, sizes[i], MPI_DOUBLE, neighbours[i], 99, MPI_COMM_WORLD, &requests[i]);

@@ -1,5 +1,4 @@
-/* What no skeleton can be derived from yet; the argument says what: any (source), dup or row (a communicator), blocks.
- */
+/* What no skeleton can be derived from yet; the argument says what: dup or row (a communicator), blocks. */
 #include <mpi.h>
 #include <string.h>
 int main(int argc, char** argv) {
@@ -13,10 +12,6 @@ int main(int argc, char** argv) {
   if (!strcmp(argv[1], "row")) MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
   for (int i = 0; i < size; i++) counts[i] = 1 + (rank + i) % 2, places[i] = 2 * i;
   for (int i = 0; i < 4; i++) {
-    if (!strcmp(argv[1], "any")) {
-      MPI_Send(a, 1, MPI_DOUBLE, (rank + 1) % size, 0, comm);
-      MPI_Recv(b, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE);
-    }
     if (!strcmp(argv[1], "blocks")) MPI_Alltoallv(a, counts, places, MPI_DOUBLE, b, counts, places, MPI_DOUBLE, comm);
     MPI_Allreduce(a, b, 1, MPI_DOUBLE, MPI_SUM, comm);
   }

@@ -1,17 +1,22 @@
-"""Waits one by one for lists of requests whose length differs from rank to rank, as HPCG and LULESH have them."""
+"""Lists of requests whose length differs from rank to rank, waited for one by one, and receives from any source."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from small_programs import Parameters, Program, Rank, grid_of, place, run, runs
 
 from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
+from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.derive.summary import summary
 from phase2_nodesim.derive.verdict import verdict
-from phase2_nodesim.recording import RecordedCall
+from phase2_nodesim.recording import RecordedCall, in_order_of_sources
 
 COUNTS = (1, 4, 8, 12, 18, 27)
 STEPS = [steps for steps in itertools.product((-1, 0, 1), repeat=3) if any(steps)]
@@ -91,3 +96,38 @@ def test_a_wait_happens_where_the_call_does_whose_request_it_completes() -> None
     found = derive(runs(program, (1, 8, 27)), [run(program, 64)])
     assert set(found.report.held_out.values()) == {"equal"}
     assert first_difference(found.skeleton, run(program, 125)) is None
+
+
+def test_receives_from_any_source_have_the_sources_that_they_got_whatever_the_order() -> None:
+    rng = np.random.default_rng(4)
+
+    def program(rank: Rank, parameters: Parameters) -> None:
+        peers = [peer for _, peer in around(rank)]
+        for _, peer in zip(peers, rng.permutation(peers).tolist(), strict=True):
+            rank.irecv(peer, 4, tag=7)
+            rank.noted[-1] = rank.noted[-1].but(wild=True)
+        for peer in peers:
+            rank.send(peer, 4, tag=7)
+        for request in list(rank.open):
+            wait(rank, request)
+        rank.collective("MPI_Allreduce", 8)
+
+    def recorded(ranks: int) -> Recording:
+        found = run(program, ranks)
+        return replace(found, calls=[in_order_of_sources(calls) for calls in found.calls])
+
+    found = derive([recorded(ranks) for ranks in COUNTS], [recorded(ranks) for ranks in (16, 36)])
+    assert set(found.report.held_out.values()) == {"equal"} and found.report.any_source == ["MPI_Irecv"]
+    assert "receives from any source at MPI_Irecv" in summary("small", found.report, {})
+    assert first_difference(found.skeleton, recorded(64)) is None
+
+
+def test_sources_are_exchanged_only_among_receives_that_are_alike() -> None:
+    def receive(peer: int, size: int = 8, **fields: Any) -> RecordedCall:
+        call = RecordedCall("MPI_Recv", "", peer, bytes=size, tag=1, communicator=0, site="here", wild=True)
+        return call.but(**fields)
+
+    calls = [receive(3), receive(1), receive(2, 16), receive(0, 16), receive(9, wild=False), receive(5)]
+    labelled = [receive(5), receive(4, phase="a")]
+    assert [call.peer for call in in_order_of_sources(calls)] == [1, 3, 0, 2, 9, 5]
+    assert in_order_of_sources(labelled) == labelled
