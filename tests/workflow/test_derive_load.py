@@ -27,7 +27,7 @@ ELSEWHERE = 20  # ranks, neither recorded for the derivation nor held out
 
 
 @pytest.fixture(scope="module")
-def particles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def particles(no_busy_start: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the program, the skeleton that was derived from it, and a recording on other ranks.
 
     With one MPI library: test_derived_agreement.py derives from recordings of each.

@@ -22,6 +22,7 @@ from phase2_nodesim.derive.recordings import Recording, read_recording
 from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.record import record_run
 
+pytestmark = pytest.mark.usefixtures("no_busy_start")
 # The numbers of ranks to derive from, as few as each needs, and a larger one to compare with.
 COUNTS = {
     "hacc": ((4, 8, 12, 16), 24),

@@ -31,7 +31,7 @@ def spmv_words(values: dict[str, Any]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def spmv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def spmv(no_busy_start: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the skeleton that was derived from runs of the mini-app spmv."""
     folder = tmp_path_factory.mktemp("spmv")
     path = pipeline.write(folder, {"name": "spmv", "application": {"name": "spmv", "parameters": SPMV}})
