@@ -17,7 +17,7 @@ from phase3_sst.explore.explorer import Explorer
 from phase3_sst.explore.question import Question
 
 # How often tests kill a server, and how many questions it gets.
-KILLS, BANDWIDTHS = (10, (20, 40, 80, 160)) if os.environ.get("MANYNODE_FUZZ") == "all" else (2, (20, 80))
+KILLS, BANDWIDTHS = (10, (20, 40, 80, 160)) if os.environ.get("MANYNODE_FUZZ") == "all" else (2, (20,))
 
 
 def questions(explorer: Explorer) -> list[Question]:

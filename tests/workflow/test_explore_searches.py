@@ -25,6 +25,7 @@ from phase3_sst.explore.inverse_search import seek
 from phase3_sst.explore.map_search import fill
 from phase3_sst.explore.question import Question
 
+NOTHING_BEFORE = {"simulate.preflight.enabled": False, "network.flow_control": "none"}
 BANDWIDTH = Axis(keys=["network.link.bandwidth"], kind="bandwidth", low="1 Gbit/s", high="100 Gbit/s", n=4)
 LATENCY = Axis(keys=["network.link.latency"], kind="time", low="90 ns", high="9 us", n=4)
 
@@ -38,8 +39,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def first(explorer: Explorer) -> Question:
-    """The baseline without the check before a simulation: 9 us are out of proportion to 1 Gbit/s, and it says so."""
-    return explorer.baseline().changed(changes={"simulate.preflight.enabled": False})
+    """The baseline without the steps before a simulation that a search of many points repeats.
+
+    The check would say that 9 us are out of proportion to 1 Gbit/s.
+    """
+    return explorer.baseline().changed(changes=NOTHING_BEFORE)
 
 
 def asked(results: Path, ask: Callable[[Explorer], Awaitable[T]]) -> T:

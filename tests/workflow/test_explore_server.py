@@ -349,7 +349,8 @@ def test_the_cheapest_network_is_found_with_its_price(site: explore_site.Site) -
 
 
 def test_a_map_is_started_cancelled_and_taken_up_again(site: explore_site.Site) -> None:
-    asked = {"question": {**QUESTION, "nodes": 2, "changes": {"simulate.replicas": 2}}, **AXES, "most": 6}
+    changes = {"simulate.replicas": 2, "simulate.preflight.enabled": False, "network.flow_control": "none"}
+    asked = {"question": {**QUESTION, "nodes": 2, "changes": changes}, **AXES, "most": 6}
     search = site.post("/api/map", asked)["search"]
     until(
         lambda: ((site.get(f"/api/search/{search}")["content"] or {}).get("simulated") or 0) >= 2, "nothing simulated"

@@ -250,13 +250,13 @@ def test_walks_tell_the_prefetchers_of_the_machine_file(
     build_dir: Path, tmp_path: Path, first: str, second: str
 ) -> None:
     machine = node({"l1d": {"prefetcher": first}, "l2": {"prefetcher": second}}, tlbs=None)
-    plan = Plan(16 * MIB, 1, 4096, operations=25_000, private_cache=1 * MIB)
+    plan = Plan(2 * LAST_LEVEL, 1, 4096, operations=25_000, private_cache=1 * MIB)
     tasks = [plan.chases()[0], *[one for orders in plan.walks().values() for one in orders.values()]]
     found = prefetcher_figures(measured(build_dir, tmp_path / "walks", machine, tasks), plan)
     assert [found[f"caches.{name}.prefetcher"].value for name in ("l1d", "l2")] == [first, second], found
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 16])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_streams_reach_the_bandwidth_of_the_cores_or_of_the_memory(build_dir: Path, tmp_path: Path, ranks: int) -> None:
     """A core reads as many lines at a time as it has fill buffers; all lines together are limited by the memory."""
     bandwidth = 32e9
