@@ -16,7 +16,7 @@ from manynode.launch import Block, run_job
 from manynode.rank_classes import read_rank_classes
 from phase1_profile.sources.interface import SOURCES, CountedJob
 
-HPCG = {"nx": 16, "ny": 16, "nz": 16, "levels": 3, "iterations": 4}
+HPCG = {"nx": 16, "ny": 16, "nz": 16, "levels": 3, "iterations": 2}
 # Loops over arrays in registers. The other phases copy and clear arrays: callgrind counts each repetition of a "rep"
 # instruction, and the C library chooses other routines on another processor.
 LOOPS = ["spmv", "symgs", "initial", "checksum", "direction", "update"]
