@@ -50,6 +50,6 @@ def test_measurements_that_are_taken_over_are_not_announced(finished: Path, tmp_
     experiment = pipeline.write(tmp_path, pipeline.tiny())
     taken = ["--measurements-from", finished]
     dry = run(experiment, tmp_path, *taken, "--dry-run")
-    text = run(experiment, tmp_path, *taken, "--until", "phase3_analyse_points")
-    assert "phase3_simulate_point" in text and not re.search("measured runs|announced", dry + text)
+    text = run(experiment, tmp_path, *taken, "--until", "phase2_fit_profile")
+    assert "phase1_classify_ranks" in text and not re.search("measured runs|announced", dry + text)
     assert not (tmp_path / "results/tiny/logs/native-trial.json").exists()

@@ -159,10 +159,9 @@ def _kill_at(milestone: str, experiment: Path, folder: Path, signum: int, option
 
 def test_snakemake_itself_runs_the_experiment(finished: Path, tmp_path: Path) -> None:
     """The second way to start it: plain snakemake, here with its own report of a finished run."""
-    base = [sys.executable, "-m", "snakemake", "--snakefile", str(pipeline.ROOT / "Snakefile"), "--cores", "2"]
+    base = [sys.executable, "-m", "snakemake", "--snakefile", pipeline.ROOT / "Snakefile", "--cores", "2"]
     folder = finished.parent.parent
-    where = ["--configfile", str(folder / "experiment.yaml"), "--directory", str(folder)]
-    for extra in (["--report", str(tmp_path / "workflow.html")], ["--lint"]):
-        done = subprocess.run([*base, *where, *extra], cwd=pipeline.ROOT, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stdout + done.stderr
+    words = ["--configfile", folder / "experiment.yaml", "--directory", folder, "--report", tmp_path / "workflow.html"]
+    done = subprocess.run([*base, *words], cwd=pipeline.ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "workflow.html").stat().st_size > 0

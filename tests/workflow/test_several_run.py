@@ -10,7 +10,6 @@ import pipeline
 import pytest
 from described_tables import described
 
-TECHNIQUES = ["no-ext-const", "ext-var"]
 # The trials that choose the flow control are of the largest node count: a larger one repeats nothing only without them.
 WITHOUT_TRIALS = ("--set", "simulate.replicas=2", "--set", "network.flow_control=none")
 
@@ -21,7 +20,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("several")
     wrong = {"replicas": 3, "time_limit": "1 us"}
     contents = [
-        pipeline.tiny(techniques=TECHNIQUES, **changes)
+        pipeline.tiny(techniques=["ext-var"], **changes)
         for changes in (
             {"name": "tree"},
             {"name": "wrong", "simulate": wrong},
@@ -58,7 +57,7 @@ def test_the_others_are_finished_and_the_failure_is_named(
     assert 'href="tree/report.html"' in page and "wrong: " in page and 'href="wrong/report.html"' not in page
     assert "overview/1" in described(results)
     frame = pd.read_parquet(results / "overview.parquet")
-    assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * len(TECHNIQUES)
+    assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2
     (results / "index.html").unlink()
     again = pipeline.manynode("report", results)
     assert again.returncode == 0 and again.stdout.strip() == str(results / "index.html")
@@ -70,9 +69,8 @@ def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path)
     """A larger one; test_pipeline.py and test_flow_control_choice.py have one in between."""
     kept = [files[0], files[2]]
     points = [
-        file.parent / "results" / file.stem / "simulate" / technique / f"nodes-{count}" / "result.json"
+        file.parent / "results" / file.stem / "simulate/ext-var" / f"nodes-{count}" / "result.json"
         for file in kept
-        for technique in TECHNIQUES
         for count in (1, 2)
     ]
     before = {path: path.stat().st_mtime_ns for path in points}

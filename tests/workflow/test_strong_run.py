@@ -28,7 +28,7 @@ CUBE, BAR, SMALL = (
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("strong")
-    application = {"name": "hpcg", "parameters": {**CUBE, "levels": 2, "iterations": 6}}
+    application = {"name": "hpcg", "parameters": {**CUBE, "levels": 2, "iterations": 3}}
     pipeline.write(folder, pipeline.tiny(application=application, nodes=[1]), "base.yaml")
     content = {
         **{"name": "strong", "experiment": "base.yaml", "techniques": ["ext-var", "ext-const"]},
