@@ -182,22 +182,22 @@ def test_streams_tell_what_keeps_loads_waiting(build_dir: Path, tmp_path: Path) 
 
 
 def test_fast_loads_show_the_capacity_of_the_last_level(build_dir: Path, tmp_path: Path) -> None:
-    machine = node({"last_level": {"size": "16 MiB"}}, tlbs=None)
-    plan = Plan(64 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=16 * MIB)
+    machine = node({"last_level": {"size": "8 MiB"}}, tlbs=None)
+    plan = Plan(32 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=8 * MIB)
     found = kept_by_fast_loads(measured(build_dir, tmp_path / "lines", machine, plan.fast_lines()), plan)
-    assert found is not None and found.bytes == pytest.approx(16 * MIB, rel=0.1)
+    assert found is not None and found.bytes == pytest.approx(8 * MIB, rel=0.1)
 
 
 def test_loads_keep_of_the_last_level_what_others_leave_them(build_dir: Path, tmp_path: Path) -> None:
-    machine = node({"last_level": {"size": "16 MiB", "other_traffic": "5 GB/s"}}, tlbs=None)
-    plan = Plan(64 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=16 * MIB)
-    chase = task("chase", 40_000, bytes=8 * MIB, warm=8 * MIB // 64)
+    machine = node({"last_level": {"size": "8 MiB", "other_traffic": "5 GB/s"}}, tlbs=None)
+    plan = Plan(32 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=8 * MIB)
+    chase = task("chase", 40_000, bytes=4 * MIB, warm=4 * MIB // 64)
     cycles = measured(build_dir, tmp_path / "lines", machine, [*plan.fast_lines(), chase])
     found = kept_by_fast_loads(cycles, plan)
     assert found is not None
     own = 64 / found.cycles * machine.frequency
-    wanted = 16 * MIB / (1 + 5e9 / own)
-    assert 10 * MIB < wanted < 13 * MIB
+    wanted = 8 * MIB / (1 + 5e9 / own)
+    assert 5 * MIB < wanted < 6.5 * MIB
     assert found.bytes == pytest.approx(wanted, rel=0.1)
     # Of the same size, loads that depend on each other keep nothing.
     memory = machine.memory.latency * machine.frequency
@@ -250,7 +250,7 @@ def test_walks_tell_the_prefetchers_of_the_machine_file(
     build_dir: Path, tmp_path: Path, first: str, second: str
 ) -> None:
     machine = node({"l1d": {"prefetcher": first}, "l2": {"prefetcher": second}}, tlbs=None)
-    plan = Plan(2 * LAST_LEVEL, 1, 4096, operations=25_000, private_cache=1 * MIB)
+    plan = Plan(16 * MIB, 1, 4096, operations=25_000, private_cache=1 * MIB)
     tasks = [plan.chases()[0], *[one for orders in plan.walks().values() for one in orders.values()]]
     found = prefetcher_figures(measured(build_dir, tmp_path / "walks", machine, tasks), plan)
     assert [found[f"caches.{name}.prefetcher"].value for name in ("l1d", "l2")] == [first, second], found
