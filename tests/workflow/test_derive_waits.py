@@ -13,7 +13,10 @@ from manynode.process import run
 
 SOURCE = Path(__file__).resolve().parent.parent / "data" / "mpi" / "neighbour_list.c"
 
-pytestmark = pytest.mark.skipif(shutil.which("mpicc.mpich") is None, reason="MPICH is not installed")
+pytestmark = [
+    pytest.mark.usefixtures("no_busy_start"),
+    pytest.mark.skipif(shutil.which("mpicc.mpich") is None, reason="MPICH is not installed"),
+]
 
 
 def test_the_native_skeleton_makes_the_calls_of_a_run_that_was_not_learned_from(tmp_path: Path) -> None:

@@ -14,7 +14,10 @@ from manynode.process import run
 SOURCE = Path(__file__).resolve().parent.parent / "data" / "mpi" / "own_grid_arguments.c"
 WORDS = ["{d0}", "{d1}", "{40 * d1}"]
 
-pytestmark = pytest.mark.skipif(shutil.which("mpicc.mpich") is None, reason="MPICH is not installed")
+pytestmark = [
+    pytest.mark.usefixtures("no_busy_start"),
+    pytest.mark.skipif(shutil.which("mpicc.mpich") is None, reason="MPICH is not installed"),
+]
 
 
 def test_its_arguments_follow_the_ranks_when_it_is_recorded_profiled_and_simulated(tmp_path: Path) -> None:
