@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from manynode import tables
+from manynode import process, tables
 from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
 from manynode.command_answer import answer_of, say
@@ -20,20 +20,30 @@ from manynode.config.crowding import crowding_warning
 from manynode.config.loader import load_experiment, resolve
 from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import all_points, studies
-from manynode.errors import EngineMissingError, ManynodeError
+from manynode.errors import EngineMissingError, ManynodeError, UsageError, nearest
+from manynode.fork_server import owner
 from manynode.hostlock import only_here
+from manynode.measured_runs import KnownRuns
 from manynode.measurements import adopt
 from manynode.paths import ROOT
 from manynode.phase_commands import ask as ask_phase
 from manynode.results_owner import claim
 from manynode.run_record import record_run
-from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
+from manynode.snakemake_run import (
+    EXIT_INTERRUPTED,
+    StepFailedError,
+    cache_environment,
+    run_snakemake,
+    snakemake_command,
+)
 from manynode.steps import MEASURED, Steps
 from manynode.study_progress import StudyProgress, read_estimate
 from manynode.verify import remove_untrusted
 
 # The rule of the pre-flight check.
 _CHECK = "phase3_check_network"
+_PROFILE, _CLASSES = "phase1_profile_ranks", "phase1_classify_ranks"
+_SUMMARY_COLUMNS = 6  # of Snakemake's option --summary: file, date, rule, log, status, plan
 
 
 def run_experiment(
@@ -72,8 +82,7 @@ def run_experiment(
         print(f"warning: {text}", flush=True)
     if dry_run:
         command.append("--dry-run")
-    if until:
-        command += ["--until", until]
+    of_phase_1 = until in (_PROFILE, _CLASSES)
     if only:
         command += ["--", *(f"results/{name}/{file}" for file in only)]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
@@ -87,17 +96,24 @@ def run_experiment(
             _check_finished(results, resolved)
             record_run(results)
         try:
+            log = results / "logs" / "snakemake.log"
+            if until:
+                _check_rule(until, command, log)
+                if of_phase_1 or dry_run:
+                    command += ["--until", until]
             # Cluster jobs run elsewhere: this host cannot estimate their time.
             may_run, last = not dry_run and profile is None, until or next(iter(only), None)
             known = announce_measurements(
                 file, resolved, results, may_run=may_run, until=last, taken_from=measurements_from
             )
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
-            log = results / "logs" / "snakemake.log"
             if not (dry_run or until or only) and _lacks_only_verdict(results, resolved):
                 # Snakemake repeats the points if a file that they wait for is missing, but not if it is newer.
                 run_snakemake([*command, "--until", _CHECK], log, StudyProgress({}), known=known)
-            run_snakemake(command, log, StudyProgress(expected), show_all=dry_run, known=known)
+            if until and not (of_phase_1 or dry_run):
+                _run_up_to(until, command, log, known, classes=resolved.own_times is None)
+            else:
+                run_snakemake(command, log, StudyProgress(expected), show_all=dry_run, known=known)
         except KeyboardInterrupt:
             raise StepFailedError(
                 "interrupted; finished steps are kept, run the same command to continue", EXIT_INTERRUPTED
@@ -111,6 +127,44 @@ def run_experiment(
             say(line)
         say(f"report: {report}" if report.is_file() else f"results: {results}")
     return results
+
+
+def _check_rule(rule: str, command: Sequence[str], log: Path) -> None:
+    """Raise :class:`UsageError` for a rule that the workflow does not have."""
+    rules = [line for line in _told(command, "--list-rules", log) if line.isidentifier() and line != "all"]
+    if rule not in rules:
+        near = nearest(rule, rules)
+        raise UsageError(
+            "the workflow has no such rule",
+            where="--until",
+            found=rule,
+            allowed=", ".join(rules),
+            remedy=f"did you mean {near!r}?" if near else None,
+        )
+
+
+def _told(command: Sequence[str], option: str, log: Path) -> list[str]:
+    """Return what Snakemake prints with an option with which it runs nothing."""
+    environment = {**owner.environment(), **cache_environment(log.parent)}
+    return process.run([*command, option], what="the workflow's description", env=environment).output.splitlines()
+
+
+def _run_up_to(rule: str, command: Sequence[str], log: Path, known: KnownRuns, *, classes: bool) -> None:
+    """Make the files of a rule, by their names: ``--until`` forgets jobs that are known once there are rank classes.
+
+    ``classes``: the experiment has rank classes, from which further jobs of the rule may follow.
+    """
+    made: set[str] | None = None
+    while True:
+        rows = [line.split("\t") for line in _told(command, "--summary", log)]
+        files = {row[0] for row in rows if len(row) == _SUMMARY_COLUMNS and row[2] == rule}
+        if files == made or not (files or classes):
+            break
+        options = ["--", *sorted(files)] if files else ["--until", _CLASSES]
+        run_snakemake([*command, *options], log, StudyProgress({}), known=known)
+        made = files
+    if not files:
+        print(f"warning: the experiment has no step {rule}", flush=True)
 
 
 def _said(results: Path, resolved: Resolved) -> list[str]:

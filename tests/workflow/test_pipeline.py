@@ -165,3 +165,22 @@ def test_snakemake_itself_runs_the_experiment(finished: Path, tmp_path: Path) ->
     done = subprocess.run([*base, *words], cwd=pipeline.ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "workflow.html").stat().st_size > 0
+
+
+def test_a_run_ends_with_all_jobs_of_the_rule_that_is_named(finished: Path, tmp_path: Path) -> None:
+    """Jobs that follow from the rank classes are known only when these are there."""
+    experiment = pipeline.write(tmp_path, pipeline.tiny())
+    results = tmp_path / "results" / "tiny"
+    words = ["--measurements-from", finished, "--until"]
+    done = pipeline.run(experiment, tmp_path, [*words, "phase2_fit_profil"])
+    assert done.returncode == 2 and "did you mean 'phase2_fit_profile'?" in done.stderr
+    assert not (results / "profile" / "rank-classes.json").exists()
+    for rule, there in (
+        ("phase2_fit_profile", "nodesim/timing-profile-*.json"),
+        ("phase2_write_series", "nodesim/series-*.json"),
+    ):
+        done = pipeline.run(experiment, tmp_path, [*words, rule])
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len(list(results.glob(there))) == 2 and not (results / "simulate").exists()
+    done = pipeline.run(experiment, tmp_path, [*words, "phase3_confirm_variant"])
+    assert done.returncode == 0 and "the experiment has no step phase3_confirm_variant" in done.stdout
