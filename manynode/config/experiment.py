@@ -61,7 +61,7 @@ class ApplicationSection(Section):
     )
     grid: GridSection | None = Field(
         default=None,
-        description="Grid of the ranks whose extents {d0}, {d1}, .. in 'command' are: number of axes, or a rule",
+        description="Grid of the ranks for {d0} and {d1} in 'command', such as {rule: least-surface, dimensions: 3}",
     )
     recorded: str | None = Field(
         default=None,
@@ -86,11 +86,6 @@ class ApplicationSection(Section):
     timeout_s: Annotated[float, Field(gt=0, le=1e7)] = Field(
         default=3600.0, description="Wall-clock time after which a run of the program is ended [s]"
     )
-
-    @field_validator("grid", mode="before")
-    @classmethod
-    def _axes(cls, given: Any) -> Any:
-        return {"rule": "least-surface", "dimensions": given} if type(given) is int else given
 
     @model_validator(mode="after")
     def _named(self) -> ApplicationSection:

@@ -76,7 +76,8 @@ def test_a_name_without_a_value_is_a_mistake(word: str, grid: GridSection | None
 
 def test_an_experiment_starts_its_program_with_the_arguments_of_each_job() -> None:
     command = ["/bin/p", "{d1}", "{nodes}"]
-    section = ApplicationSection.model_validate({"command": command, "grid": 2, "mpi": "mpich"})
+    grid = {"rule": "least-surface", "dimensions": 2}
+    section = ApplicationSection.model_validate({"command": command, "grid": grid, "mpi": "mpich"})
     application = ResolvedApplication(**dict(section))
     assert application_command(application, 12, 4) == (["/bin/p", "3", "3"], "mpich")
     assert application_command(application)[0] == command
