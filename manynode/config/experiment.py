@@ -49,20 +49,16 @@ class ApplicationSection(Section):
     )
     parameters: dict[str, int | float | str | bool] = Field(
         default_factory=dict,
-        description="Problem size per rank and iterations, as the application's application.yaml declares them, or the "
-        "derived skeleton's file",
+        description="Problem size per rank and iterations, as application.yaml or the derived skeleton declares them",
     )
     command: list[str] | None = Field(
         default=None,
         description="Any MPI program with its arguments, as a list; no shell is involved. Together with 'name', it "
-        "replaces the mini-app and keeps the skeleton. Braces in an argument follow the job: {ranks}, {nodes}, {d0}, "
-        "{d1} (of 'grid'), {root} and arithmetic such as {ranks // 2}; with 'derived', {nx} is the parameter nx",
+        "replaces the mini-app and keeps the skeleton. Braces have numbers of the job: {ranks}, {nodes}, {root}, {d0} "
+        "of 'grid', {ranks // 2}; with 'derived', {nx} is the parameter nx",
         min_length=1,
     )
-    grid: GridSection | None = Field(
-        default=None,
-        description="Grid of the ranks for {d0} and {d1} in 'command', such as {rule: least-surface, dimensions: 3}",
-    )
+    grid: GridSection | None = Field(default=None, description="Grid of the ranks for {d0}, {d1} in 'command'")
     recorded: str | None = Field(
         default=None,
         description="Folder of a run of 'command' that 'manynode record' wrote: phase 3 replays its MPI calls, at its "
