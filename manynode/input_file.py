@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import hashlib
 import io
 import os
 import stat
@@ -141,6 +142,13 @@ def kept_until_changed(make: Callable[[Path], _Made]) -> Callable[[Path], _Made]
         return kept(path, (status.st_mtime_ns, status.st_size, status.st_ino))
 
     return made
+
+
+@kept_until_changed
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()
 
 
 def _unreadable(path: Path, what: str, problem: Exception, error: type[ManynodeError]) -> ManynodeError:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from manynode import process, tables
+from manynode import tables
 from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
 from manynode.command_answer import answer_of, say
@@ -21,7 +21,6 @@ from manynode.config.loader import load_experiment, resolve
 from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import all_points, studies
 from manynode.errors import EngineMissingError, ManynodeError, UsageError, nearest
-from manynode.fork_server import owner
 from manynode.hostlock import only_here
 from manynode.measured_runs import KnownRuns
 from manynode.measurements import adopt
@@ -32,7 +31,7 @@ from manynode.run_record import record_run
 from manynode.snakemake_run import (
     EXIT_INTERRUPTED,
     StepFailedError,
-    cache_environment,
+    description,
     run_snakemake,
     snakemake_command,
 )
@@ -42,7 +41,7 @@ from manynode.verify import remove_untrusted
 
 # The rule of the pre-flight check.
 _CHECK = "phase3_check_network"
-_PROFILE, _CLASSES = "phase1_profile_ranks", "phase1_classify_ranks"
+_CLASSES = "phase1_classify_ranks"
 _SUMMARY_COLUMNS = 6  # of Snakemake's option --summary: file, date, rule, log, status, plan
 
 
@@ -82,7 +81,6 @@ def run_experiment(
         print(f"warning: {text}", flush=True)
     if dry_run:
         command.append("--dry-run")
-    of_phase_1 = until in (_PROFILE, _CLASSES)
     if only:
         command += ["--", *(f"results/{name}/{file}" for file in only)]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
@@ -99,7 +97,7 @@ def run_experiment(
             log = results / "logs" / "snakemake.log"
             if until:
                 _check_rule(until, command, log)
-                if of_phase_1 or dry_run:
+                if dry_run:
                     command += ["--until", until]
             # Cluster jobs run elsewhere: this host cannot estimate their time.
             may_run, last = not dry_run and profile is None, until or next(iter(only), None)
@@ -110,7 +108,7 @@ def run_experiment(
             if not (dry_run or until or only) and _lacks_only_verdict(results, resolved):
                 # Snakemake repeats the points if a file that they wait for is missing, but not if it is newer.
                 run_snakemake([*command, "--until", _CHECK], log, StudyProgress({}), known=known)
-            if until and not (of_phase_1 or dry_run):
+            if until and not dry_run:
                 _run_up_to(until, command, log, known, classes=resolved.own_times is None)
             else:
                 run_snakemake(command, log, StudyProgress(expected), show_all=dry_run, known=known)
@@ -131,7 +129,7 @@ def run_experiment(
 
 def _check_rule(rule: str, command: Sequence[str], log: Path) -> None:
     """Raise :class:`UsageError` for a rule that the workflow does not have."""
-    rules = [line for line in _told(command, "--list-rules", log) if line.isidentifier() and line != "all"]
+    rules = [line for line in description(command, "--list-rules", log.parent) if line.isidentifier() and line != "all"]
     if rule not in rules:
         near = nearest(rule, rules)
         raise UsageError(
@@ -143,12 +141,6 @@ def _check_rule(rule: str, command: Sequence[str], log: Path) -> None:
         )
 
 
-def _told(command: Sequence[str], option: str, log: Path) -> list[str]:
-    """Return what Snakemake prints with an option with which it runs nothing."""
-    environment = {**owner.environment(), **cache_environment(log.parent)}
-    return process.run([*command, option], what="the workflow's description", env=environment).output.splitlines()
-
-
 def _run_up_to(rule: str, command: Sequence[str], log: Path, known: KnownRuns, *, classes: bool) -> None:
     """Make the files of a rule, by their names: ``--until`` forgets jobs that are known once there are rank classes.
 
@@ -156,7 +148,7 @@ def _run_up_to(rule: str, command: Sequence[str], log: Path, known: KnownRuns, *
     """
     made: set[str] | None = None
     while True:
-        rows = [line.split("\t") for line in _told(command, "--summary", log)]
+        rows = [line.split("\t") for line in description(command, "--summary", log.parent)]
         files = {row[0] for row in rows if len(row) == _SUMMARY_COLUMNS and row[2] == rule}
         if files == made or not (files or classes):
             break

@@ -20,7 +20,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from manynode import slurm_snakemake, tables
+from manynode import process, slurm_snakemake, tables
 from manynode.errors import EngineFailedError, ManynodeError, OutputError
 from manynode.fork_server import owner
 from manynode.heartbeat import interval_s
@@ -89,6 +89,12 @@ def cache_environment(folder: Path) -> dict[str, str]:
         if os.access(cache, os.W_OK):
             return {}
     return {"XDG_CACHE_HOME": str((folder / "cache").resolve())}
+
+
+def description(command: Sequence[str], option: str, folder: Path) -> list[str]:
+    """Return what Snakemake prints with an option with which it runs nothing; ``folder`` may have its cache."""
+    environment = {**owner.environment(), **cache_environment(folder)}
+    return process.run([*command, option], what="the workflow's description", env=environment).output.splitlines()
 
 
 def run_snakemake(

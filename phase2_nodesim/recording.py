@@ -70,12 +70,11 @@ class RecordedCall:
     ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
     ``bytes2``. ``wild``: a receive from any source. ``site`` names the call's place in the program, where the recording
-    knows it. ``gaps`` are the numbers
-    (``sequence``) of the records since the call before, this one included: the compute phases before them come before
-    this call. Without a label, a phase between two tests or probes is left out: the program only waits. ``window`` are
-    the words of a call on a window (``format.h``): its number among the rank's, then what the call adds, such as its
-    group. ``record`` is the number of the call's own record. Calls that differ only in ``site``, ``gaps``,
-    ``record`` and ``wild`` are equal: a skeleton does not have them.
+    knows it. ``gaps`` are the numbers (``sequence``) of the records since the call before, this one included: the
+    compute phases before them come before this call. Without a label, a phase between two tests or probes is left out:
+    the program only waits. ``window`` are the words of a call on a window (``format.h``): its number among the rank's,
+    then what the call adds, such as its group. ``record`` is the number of the call's own record. Calls that differ
+    only in ``site``, ``gaps``, ``record`` and ``wild`` are equal: a skeleton does not have them.
     """
 
     operation: str
@@ -151,9 +150,9 @@ def in_order_of_sources(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     return found
 
 
-def _kind_of_receive(call: RecordedCall) -> tuple[bool, str, str, int, int]:
+def _kind_of_receive(call: RecordedCall) -> tuple[bool, str, str, int, int, int]:
     alone = call.wild and call.peer2 == NO_PEER
-    return (alone, call.operation, call.site, call.bytes, call.tag)
+    return (alone, call.operation, call.site, call.bytes, call.tag, call.communicator)
 
 
 def check_whole(files: Sequence[MarkerFile], what: str) -> None:

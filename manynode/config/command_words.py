@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from manynode.derived.arithmetic import floor_root
 from manynode.derived.expression import Expression, ExpressionError, Scope, parse
 from manynode.derived.grids import Grid
 from manynode.derived.skeleton_file import grid_of
@@ -39,6 +40,11 @@ def names_in(command: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for text in found for name in _NAME.findall(text)))
 
 
+def job_names_in(command: Sequence[str]) -> list[str]:
+    """Return the names of a job that a command uses."""
+    return [name for name in names_in(command) if of_the_job(name)]
+
+
 def of_the_job(name: str) -> bool:
     """Say whether a name is one of a job's, and none that a parameter may have."""
     return _OF_THE_JOB.fullmatch(name) is not None
@@ -52,8 +58,8 @@ def for_job(
     A name without a value is a :class:`DoesNotFitError` where another number of ranks has one, else a
     :class:`UsageError`.
     """
-    names = [name for name in names_in(command) if of_the_job(name)]
-    return with_values(command, {name: _value(name, ranks, ranks_per_node, grid_of(grid, ranks)) for name in names})
+    values = {name: _value(name, ranks, ranks_per_node, grid_of(grid, ranks)) for name in job_names_in(command)}
+    return with_values(command, values)
 
 
 def _value(name: str, ranks: int, ranks_per_node: int | None, grid: Grid | None) -> int:
@@ -84,7 +90,7 @@ def _value(name: str, ranks: int, ranks_per_node: int | None, grid: Grid | None)
         )
     if name != "root":
         return grid.extents[int(name[1:])]
-    side: int = round(ranks ** (1 / len(grid.extents)))
+    side = int(floor_root(ranks, len(grid.extents)))
     if side ** len(grid.extents) != ranks:
         raise DoesNotFitError(
             "a job has no grid with equal sides",

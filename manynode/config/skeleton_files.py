@@ -94,7 +94,7 @@ def _check_command(
 
 
 def _grid_words(grid: GridSection | None) -> str:
-    return "" if grid is None else f" (grid: {json.dumps(grid.model_dump(exclude_defaults=True))})"
+    return "" if grid is None else f" (grid: {json.dumps(grid.stated)})"
 
 
 def _same_program(given: str, recorded: str, base: Path) -> bool:

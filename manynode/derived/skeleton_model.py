@@ -71,6 +71,11 @@ class GridSection(Section):
         return self
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """The keys that differ from their defaults, as a file has them."""
+        return self.model_dump(exclude_defaults=True)
+
+    @property
     def axes(self) -> int:
         """Number of axes."""
         return self.dimensions if self.dimensions is not None else len(next(iter(self.extents.values())))

@@ -18,12 +18,11 @@ from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
 from phase2_nodesim.derive.drawn import Draws
-from phase2_nodesim.derive.events import EACH
 from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.guards import ALWAYS
 from phase2_nodesim.derive.observations import Number, Observations, nobody
-from phase2_nodesim.derive.places import bounds_phase, call_at, passed
+from phase2_nodesim.derive.places import bounds_phase, call_at, mpi_name, passed
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import LINE_INDEX, Rule, name_numbers
 from phase2_nodesim.derive.unvaried import Unvaried
@@ -113,7 +112,7 @@ class Composer:
             return {**self._site(rule.slot.site), **when}
         line = f"{where}/do/0" if rule.along else where
         call = {
-            "call": "MPI_Wait" if rule.slot.operation == EACH else rule.slot.operation,
+            "call": mpi_name(rule.slot.operation),
             **self._site(rule.slot.site),
             **self._fields(number, leaf, line, steps.get(number, {})),
         }

@@ -196,11 +196,16 @@ class _Structure:
 
 def _irregular(base: Sequence[Recording]) -> frozenset[Site]:
     """Return the places whose sizes depend on load."""
-    one_by_one = waited_one_by_one(base)
-    by_count = {recording.ranks: streams(recording, one_by_one) for recording in base}
+    by_count = _by_count(base)
     identity = find_identity(by_count)
     slots, _ = observe(by_count, find_pattern(by_count, identity, _made(base)), identity)
     return irregular_places(slots)
+
+
+def _by_count(base: Sequence[Recording]) -> dict[int, list[Stream]]:
+    """Return the streams of each run by its number of ranks."""
+    one_by_one = waited_one_by_one(base)
+    return {recording.ranks: streams(recording, one_by_one) for recording in base}
 
 
 def _made(recordings: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
@@ -211,8 +216,7 @@ def _made(recordings: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
 
 def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
     """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
-    one_by_one = waited_one_by_one(base)
-    by_count = {recording.ranks: streams(recording, one_by_one) for recording in base}
+    by_count = _by_count(base)
     identity = find_identity(by_count)
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
     best = find_pattern(by_count, identity, _made(base))

@@ -103,7 +103,7 @@ def derived_from(
     found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
     found.skeleton["program"]["command"] = program.command
     if program.grid is not None:
-        found.skeleton["program"]["grid"] = program.grid.model_dump(exclude_defaults=True)
+        found.skeleton["program"]["grid"] = program.grid.stated
     return found
 
 

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from manynode.markers import NO_PEER
+from phase2_nodesim.derive.places import EACH
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.recording import END, RecordedCall
 
 COMPUTE = "compute"
-# Calls of MPI_Wait one after the other, for a list of requests whose length differs among ranks.
-EACH = "MPI_Wait, each"
 SENDS = ("MPI_Send", "MPI_Isend")
 RECEIVES = ("MPI_Recv", "MPI_Irecv")
 POINT_TO_POINT = (*SENDS, *RECEIVES, "MPI_Sendrecv")

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from manynode.markers import MarkerFile
 from phase2_nodesim.recording import END, RecordedCall
 
+EACH = "MPI_Wait, each"
+"""Calls of MPI_Wait one after the other, for a list of requests whose length differs among ranks: one operation."""
 _LEFT_OUT = "pass "
 # A call that shares its record with the one before, such as the second of MPI_Startall: no phase lies between them.
 _SAME_RECORD = " again"
@@ -27,6 +29,11 @@ def passed(operation: str) -> str:
     return operation.removeprefix(_LEFT_OUT) if operation.startswith(_LEFT_OUT) else ""
 
 
+def mpi_name(operation: str) -> str:
+    """Return MPI's name of the calls that an operation stands for."""
+    return "MPI_Wait" if operation == EACH else operation
+
+
 def bounds_phase(site: str) -> bool:
     """Say whether a phase ends at a site."""
     return "@" in site and not site.endswith(_SAME_RECORD)
@@ -34,7 +41,7 @@ def bounds_phase(site: str) -> bool:
 
 def call_at(operation: str, site: str) -> str:
     """Name a call and its place for people; the place may begin with the call's name."""
-    operation = operation.partition(",")[0]  # of several calls that are one event
+    operation = mpi_name(operation)
     return site if site.startswith(f"{operation}@") else f"{operation} at {site or 'an unknown place'}"
 
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
-from phase2_nodesim.derive.events import COMPUTE, EACH
+from phase2_nodesim.derive.events import COMPUTE
 from phase2_nodesim.derive.fold import Node, leaves
 from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
 from phase2_nodesim.derive.lines import ORDERS, Along
 from phase2_nodesim.derive.partners import Peers, expressions, fit_families
-from phase2_nodesim.derive.places import call_at
+from phase2_nodesim.derive.places import EACH, call_at
 from phase2_nodesim.derive.points import Points, Truths
 from phase2_nodesim.derive.slots import Slot
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.errors import InputError
-from phase2_nodesim.derive.events import EACH, Event, Stream
-from phase2_nodesim.derive.places import call_at
+from phase2_nodesim.derive.events import Event, Stream
+from phase2_nodesim.derive.places import EACH, call_at
 
 
 @dataclass

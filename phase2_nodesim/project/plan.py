@@ -8,7 +8,7 @@ from pathlib import Path
 
 from manynode import tables
 from manynode.announcement import announce_measurements
-from manynode.config.command_words import names_in, of_the_job
+from manynode.config.command_words import job_names_in
 from manynode.config.loader import load_experiment
 from manynode.report.wording import count
 from manynode.run import run_experiment
@@ -75,10 +75,8 @@ def carry_out(
 
 
 def _following(command: Sequence[str]) -> str:
-    names = [name for name in names_in(command) if of_the_job(name)]
-    if not names:
-        return "the same at every number of ranks"
-    return f"follow the job: {', '.join(names)}"
+    names = ", ".join(job_names_in(command))
+    return f"follow the job: {names}" if names else "the same at every number of ranks"
 
 
 def plan_lines(request: Request, directory: Path) -> list[str]:

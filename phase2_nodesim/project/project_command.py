@@ -16,8 +16,7 @@ def project(
     words: Annotated[
         list[str],
         typer.Argument(
-            help="the program and its arguments, with {nx} for a parameter nx",
-            metavar="-- PROGRAM [ARGS]...",
+            help="the program and its arguments, with {nx} for a parameter nx", metavar="-- PROGRAM [ARGS]..."
         ),
     ],
     nodes: Annotated[str, typer.Option(help="node counts: 1..1024 doubles, 1,3,8 is a list")] = "1..64",

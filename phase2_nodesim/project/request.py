@@ -285,7 +285,7 @@ def _application(program: Program, options: Options) -> dict[str, Any]:
     optional = {
         "mpi": None if options.mpi == "auto" else options.mpi,
         "threads": None if options.threads == 1 else options.threads,
-        "grid": program.grid and program.grid.model_dump(exclude_defaults=True),
+        "grid": program.grid and program.grid.stated,
         "timeout_s": None if options.timeout_s == 3600.0 else options.timeout_s,
     }
     return {"command": list(program.command), **{key: value for key, value in optional.items() if value is not None}}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manynode.input_file import kept_until_changed
+from manynode.input_file import file_digest
 from phase3_sst.point.contract import Point
 from phase3_sst.point.point_experiment import PointExperiment
 
@@ -86,7 +86,9 @@ class Situation:
 
     def digest(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> str:
         """Return the digest of everything that the result depends on: no limits, timing profiles by their bytes."""
-        profiles = [None if member.timing_profile is None else _file(member.timing_profile) for member in self.members]
+        profiles = [
+            None if member.timing_profile is None else file_digest(member.timing_profile) for member in self.members
+        ]
         content = self.content(network, simulate)
         for job in content["simulate"]["jobs"]:
             job["timing_profile"] = None
@@ -103,12 +105,6 @@ class Situation:
         experiment = PointExperiment.read(json.loads(json.dumps(content, default=_plain)))
         profile = first.timing_profile
         return Point(experiment, len(first.hosts), "ext-var", profile, classes, self.seed, variant=self.name)
-
-
-@kept_until_changed
-def _file(path: Path) -> str:
-    """Return the digest of a file; thousands of situations share a few."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _plain(value: Any) -> Any:

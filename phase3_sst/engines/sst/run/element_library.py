@@ -6,7 +6,6 @@ layout. Therefore the build writes ``built-against.json`` beside the library, an
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from manynode.errors import EngineMissingError
-from manynode.input_file import kept_until_changed
 
 _VERSION = re.compile(r"Version\s*\(([^)]*)\)")
 
@@ -92,12 +90,3 @@ def read_version(output: str) -> str:
     """Return the version in the output of ``sst --version``, such as ``14.1.0``; ``-dev`` for a development version."""
     match = _VERSION.search(output)
     return match[1].strip() if match else output.strip() or "unknown"
-
-
-@kept_until_changed
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, which may have 100 MB; an empty text if there is none."""
-    if not path.is_file():
-        return ""
-    with open(path, "rb") as source:
-        return hashlib.file_digest(source, "sha256").hexdigest()

@@ -13,12 +13,12 @@ from pathlib import Path
 from manynode import process
 from manynode.config.sst import SstSection
 from manynode.errors import EngineMissingError, ManynodeError
+from manynode.input_file import file_digest
 from manynode.paths import build_dir
 from phase3_sst.engines.sst.run.element_library import (
     LIBRARIES,
     Fingerprint,
     check_fits,
-    file_digest,
     read_record,
     read_version,
 )
@@ -69,7 +69,7 @@ def find_sst(settings: SstSection) -> Installation:
         if not (library / name).is_file():
             raise _no_library(library, name, config, named=settings.library is not None)
     built = read_record(library)
-    here = Fingerprint(version, prefix, file_digest(simulator_of(prefix)), file_digest(ember))
+    here = Fingerprint(version, prefix, _digest(simulator_of(prefix)), _digest(ember))
     check_fits(library, built.against, here)
     return Installation(sst, config, version, prefix, library, here.ember_sha256, built.mpi_preload)
 
@@ -77,6 +77,10 @@ def find_sst(settings: SstSection) -> Installation:
 def simulator_of(prefix: str) -> Path:
     """Return the program that ``sst`` executes."""
     return Path(prefix) / "libexec" / "sstsim.x"
+
+
+def _digest(path: Path) -> str:
+    return file_digest(path) if path.is_file() else ""
 
 
 def ember_sources(config_program: str) -> Path | None:
