@@ -40,10 +40,11 @@ class Accepted:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of numbers that tell the two sets apart, by name; none if nothing was refused."""
-        if not self.refused:
+        """The kinds of numbers that tell the two sets apart, by name; none if the program itself refused nothing."""
+        refused = [ranks for ranks in self.refused if self.does_not_fit(ranks) is None]
+        if not refused:
             return []
-        return [kind for kind, has in _KINDS.items() if all(map(has, self.ran)) and not any(map(has, self.refused))]
+        return [kind for kind, has in _KINDS.items() if all(map(has, self.ran)) and not any(map(has, refused))]
 
     def why_not(self, ranks: int) -> str | None:
         """Return why the program does not run on so many ranks, None if it did or may."""
@@ -136,8 +137,8 @@ def _varied(
 
 def _own_words(error: ManynodeError) -> str:
     """Return what the program said last, or else how it ended."""
-    lines = [line.strip() for line in (error.details or "").splitlines()]
     if isinstance(error, DoesNotFitError):
         return str(error.what)
+    lines = [line.strip() for line in (error.details or "").splitlines()]
     own = [line for line in lines if line and not line.startswith(_OF_THE_LIBRARY)]
     return own[-1] if own else str(error.found)

@@ -111,3 +111,11 @@ def test_numbers_of_ranks_for_which_the_command_has_no_arguments_are_left_out(
     assert [run.ranks for run in (*learned, *held_out)] == [4, 8, 12, 24, 32, 16, 36]
     assert any("18, 27 ranks: a job has no whole number of nodes" in line for line in said)
     assert found.why_not(48) is None and found.why_not(50) == "a job has no whole number of nodes"
+
+
+def test_what_has_no_arguments_says_nothing_of_the_numbers_that_the_program_takes(
+    campaign: Callable[[Callable[..., bool]], Campaign],
+) -> None:
+    wanted = replace(campaign(lambda *_: True), command=["/bin/true", "{nodes}"], ranks_per_node=4)
+    _, _, found = record(wanted, [Run.of(ranks, {}) for ranks in (4, 8, 16, 18)], [])
+    assert found.refused.keys() == {18} and found.kinds == [] and found.why_not(12) is None
