@@ -61,8 +61,8 @@ def run(
     measurements_from: Annotated[
         Path | None,
         typer.Option(
-            help="results folder whose measured runs are reused, such as results/demo. With several experiments also "
-            "a folder of such folders: each experiment reuses the runs that fit it"
+            help="results folder whose measured runs are reused, such as results/demo, or a folder of such folders: "
+            "each experiment reuses the runs that fit it"
         ),
     ] = None,
     changes: Annotated[

@@ -100,6 +100,19 @@ def sources(given: Path | None) -> list[Path]:
     return found
 
 
+def reused(given: Path | None, resolved: Resolved) -> Path | None:
+    """Return the results folder whose measured runs ``resolved`` is to take over.
+
+    It is ``given`` if that is one, whether its runs fit or not, else the first in it that fits; that none fits is said.
+    """
+    if given is None or (given / _RESOLVED).is_file():
+        return given
+    source = fitting(sources(given), resolved)
+    if source is None and measures(resolved):
+        print(f"no measurements in {given} fit {resolved.name}: measuring it", flush=True)
+    return source
+
+
 def fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
     """Return the first of ``sources`` whose measured runs fit ``resolved``, or None."""
     return next((source for source in sources if fit(source, resolved)), None)

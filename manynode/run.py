@@ -23,7 +23,7 @@ from manynode.config.studies import all_points, studies
 from manynode.errors import EngineMissingError, ManynodeError, UsageError, nearest
 from manynode.hostlock import only_here
 from manynode.measured_runs import KnownRuns
-from manynode.measurements import adopt
+from manynode.measurements import adopt, reused
 from manynode.paths import ROOT
 from manynode.phase_commands import ask as ask_phase
 from manynode.results_owner import claim
@@ -60,12 +60,14 @@ def run_experiment(
     """Run ``experiment`` in ``directory``; on success print the answer and the path of the report. Return the results.
 
     ``until`` is the last rule to run, ``only`` are files below the results to make, with nothing but their inputs.
-    ``measurements_from`` is a results folder whose measured runs are reused (:mod:`manynode.measurements`).
+    ``measurements_from`` is a results folder whose measured runs are reused, or a folder of such folders
+    (:mod:`manynode.measurements`).
     ``changes`` are key -> value; the changed experiment is kept as ``experiment.yaml`` beside its results.
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
     resolved = resolve_with(experiment, changes or {})
+    measurements_from = reused(measurements_from, resolved)
     name = resolved.name
     results = directory / "results" / name
     missing = check_experiment(resolved, str(experiment))

@@ -11,6 +11,7 @@ if(NOT MANYNODE_OPENBLAS_INCLUDE_DIR OR NOT MANYNODE_OPENBLAS_STATIC_LIBRARY MAT
 elseif(NOT OpenMP_CXX_FOUND)
   set(app_missing "a compiler with OpenMP")
 endif()
+set(app_without_mpi app_codec.cpp app_images.cpp app_layers.cpp app_network.cpp)
 set(app_libraries ${MANYNODE_OPENBLAS_STATIC_LIBRARY})
 set(app_compile_options ${OpenMP_CXX_FLAGS} -isystem ${MANYNODE_OPENBLAS_INCLUDE_DIR})
 set(app_link_options ${OpenMP_CXX_FLAGS})

@@ -7,6 +7,7 @@
 #   app_libraries, app_guest_libraries   files to link with, shared ones and, for the guest, static ones
 #   app_compile_options, app_link_options and app_guest_compile_options, app_guest_link_options
 #   app_missing, app_guest_missing       what was not found; that program is then left out by name
+#   app_without_mpi                      sources that are compiled once for all of its programs
 # and app_guest*.cpp are compiled for the guest only.
 
 find_program(MANYNODE_MPICXX NAMES mpicxx.mpich mpicxx DOC "MPI C++ compiler of the mini-apps")
@@ -26,6 +27,12 @@ function(manynode_add_mini_app_object object source compiler)
     VERBATIM)
 endfunction()
 
+# Objects of sources without MPI are in all variants: gem5's guests have no AVX.
+set(mini_app_options_without_mpi "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(mini_app_options_without_mpi -march=x86-64)
+endif()
+
 # For each variant its compiler, options, and what all its programs share.
 set(mini_app_compiler ${MANYNODE_MPICXX})
 set(mini_app_compiler.openmpi ${MANYNODE_MPICXX_OPENMPI})
@@ -35,14 +42,10 @@ if(TARGET manynode_bridge)
   set(mini_app_link_options.bridge ${MANYNODE_BRIDGE_LINK_OPTIONS})
   set(mini_app_libraries.bridge $<TARGET_FILE:manynode_bridge>)
 endif()
-foreach(variant "" ".openmpi" ".bridge")
-  if(mini_app_compiler${variant})
-    set(mini_app_object${variant} ${CMAKE_CURRENT_BINARY_DIR}/parameters${variant}.o)
-    manynode_add_mini_app_object(${mini_app_object${variant}} ${CMAKE_CURRENT_SOURCE_DIR}/source/parameters.cpp
-      ${mini_app_compiler${variant}} ${mini_app_compile_options${variant}})
-    add_custom_target(manynode_app_parameters${variant} DEPENDS ${mini_app_object${variant}})
-  endif()
-endforeach()
+set(mini_app_parameters ${CMAKE_CURRENT_BINARY_DIR}/parameters.o)
+manynode_add_mini_app_object(${mini_app_parameters} ${CMAKE_CURRENT_SOURCE_DIR}/source/parameters.cpp
+  ${CMAKE_CXX_COMPILER} ${mini_app_options_without_mpi})
+add_custom_target(manynode_app_parameters DEPENDS ${mini_app_parameters})
 
 function(manynode_add_mini_app folder)
   get_filename_component(name ${folder} NAME)
@@ -57,7 +60,21 @@ function(manynode_add_mini_app folder)
       set(${kind}_${what} "")
     endforeach()
   endforeach()
+  set(app_without_mpi "")
   include(${folder}/app.cmake OPTIONAL)
+  set(once_objects "")
+  foreach(source IN LISTS app_without_mpi)
+    get_filename_component(stem ${source} NAME_WE)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.${stem}.o)
+    manynode_add_mini_app_object(${object} ${folder}/${source} ${CMAKE_CXX_COMPILER}
+      ${app_compile_options} ${mini_app_options_without_mpi})
+    list(APPEND once_objects ${object})
+    list(REMOVE_ITEM app_sources ${folder}/${source})
+    list(REMOVE_ITEM app_guest_sources ${folder}/${source})
+  endforeach()
+  # Programs that are made at the same time each wait for this target, and none makes its objects twice.
+  add_custom_target(manynode_app_${name}_once DEPENDS ${once_objects})
+  add_dependencies(manynode_app_${name}_once manynode_declarations manynode_app_parameters)
   foreach(variant "" ".openmpi" ".bridge")
     set(kind app)
     if(variant STREQUAL ".bridge")
@@ -72,7 +89,7 @@ function(manynode_add_mini_app folder)
       continue()
     endif()
     set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}${variant})
-    set(objects ${mini_app_object${variant}})
+    set(objects ${mini_app_parameters} ${once_objects})
     foreach(source IN LISTS ${kind}_sources)
       get_filename_component(stem ${source} NAME_WE)
       set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}${variant}.${stem}.o)
@@ -90,7 +107,7 @@ function(manynode_add_mini_app folder)
       COMMENT "Linking mini-app ${name}${variant}"
       VERBATIM)
     add_custom_target(manynode_app_${name}${variant} ALL DEPENDS ${program})
-    add_dependencies(manynode_app_${name}${variant} manynode_declarations manynode_app_parameters${variant})
+    add_dependencies(manynode_app_${name}${variant} manynode_app_${name}_once)
     if(NOT variant STREQUAL ".bridge")
       manynode_ship(manynode_app_${name}${variant} ${program})
     endif()

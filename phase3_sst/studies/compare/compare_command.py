@@ -22,7 +22,10 @@ def compare_engines(
         list[str] | None, typer.Option("--set", help="KEY=VALUE: change a key of the experiment; repeatable")
     ] = None,
     measurements_from: Annotated[
-        Path | None, typer.Option(help="results folder whose measured runs are reused, such as results/demo")
+        Path | None,
+        typer.Option(
+            help="results folder whose measured runs are reused, such as results/demo, or a folder of such folders"
+        ),
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
     as_json: Json = False,

@@ -17,7 +17,7 @@ from manynode.config.changes import changed
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.errors import InputError, ManynodeError, UsageError
-from manynode.measurements import differ, measured, measures
+from manynode.measurements import differ, measured, measures, reused
 from phase3_sst.campaign.experiments import ExperimentRunner, PlannedExperiment
 from phase3_sst.point.point_result import EngineResults
 
@@ -72,7 +72,7 @@ class Runs:
 
     def all(self, engines: Sequence[str], say: Callable[[str], None]) -> dict[str, EngineResults]:
         """Run with every engine; return their results in the order given."""
-        source = self.measurements_from
+        source = reused(self.measurements_from, self.resolved())
         runner = ExperimentRunner(self.cores, self.profile, None, say)
         for engine in self._order(engines):
             one = self.planned(engine, source)

@@ -9,8 +9,8 @@
 namespace manynode::network::testing {
 namespace {
 
-constexpr std::uint64_t kBytes = 8000;
-constexpr Picoseconds kTransfer = bytes_time(kBytes);
+constexpr std::uint64_t kRailBytes = 8000;
+constexpr Picoseconds kTransfer = bytes_time(kRailBytes);
 
 // A ring of four switches, each with the two NICs of one node.
 RunConfig ring(RailChoice choice) {
@@ -29,18 +29,18 @@ Picoseconds two_messages(RailChoice choice, int first, int second) {
   return run(ring(choice),
              [=](Mpi& mpi) {
                if (mpi.rank() == 0) {
-                 mpi.send(first, kBytes, 0);
-                 mpi.send(second, kBytes, 1);
+                 mpi.send(first, kRailBytes, 0);
+                 mpi.send(second, kRailBytes, 1);
                }
-               if (mpi.rank() == first) mpi.recv(0, kBytes, 0);
-               if (mpi.rank() == second) mpi.recv(0, kBytes, 1);
+               if (mpi.rank() == first) mpi.recv(0, kRailBytes, 0);
+               if (mpi.rank() == second) mpi.recv(0, kRailBytes, 1);
              })
       .makespan;
 }
 
 // The second message waits for the first in their common NIC, or only for the processor.
-constexpr Picoseconds kSameNic = kTransfer + eager_time(kBytes, 3);
-constexpr Picoseconds kOwnNic = kOverheadSend + eager_time(kBytes, 3);
+constexpr Picoseconds kSameNic = kTransfer + eager_time(kRailBytes, 3);
+constexpr Picoseconds kOwnNic = kOverheadSend + eager_time(kRailBytes, 3);
 
 TEST(RailChoice, ByRankAllMessagesOfARankTakeOneNic) {
   EXPECT_EQ(two_messages(RailChoice::ByRank, 1, 3), kSameNic);
@@ -62,8 +62,8 @@ TEST(RailChoice, ByDirectionTheWayRoundTheRingChoosesTheNic) {
 TEST(RailChoice, ByDirectionMessagesHalfARingAwayGoBothWays) {
   const auto result = run(ring(RailChoice::ByDirection), [](Mpi& mpi) {
     const int to = (mpi.rank() + 2) % 4;
-    const auto received = mpi.irecv(to, kBytes);
-    const auto sent = mpi.isend(to, kBytes);
+    const auto received = mpi.irecv(to, kRailBytes);
+    const auto sent = mpi.isend(to, kRailBytes);
     mpi.wait(received);
     mpi.wait(sent);
   });
@@ -72,8 +72,8 @@ TEST(RailChoice, ByDirectionMessagesHalfARingAwayGoBothWays) {
   for (LinkId link = 16; link < topology->links(); ++link) {
     bytes[topology->link_classes()[topology->link_class(link)]] += result.links[link].bytes;
   }
-  EXPECT_EQ(bytes["dim0-plus"], 4 * kBytes);
-  EXPECT_EQ(bytes["dim0-minus"], 4 * kBytes);
+  EXPECT_EQ(bytes["dim0-plus"], 4 * kRailBytes);
+  EXPECT_EQ(bytes["dim0-minus"], 4 * kRailBytes);
 }
 
 TEST(RailChoice, ByMessageAShortMessageDoesNotOvertakeALongOne) {

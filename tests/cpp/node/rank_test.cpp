@@ -229,16 +229,22 @@ TEST_F(Ranks, AThreadGoesOnWhenAnotherOneHasBlockedAndChargesTheTimeToThreads) {
 TEST_F(Ranks, MayGetThreadsWhileTheirPhasesEnd) {
   RunFile run;
   run.counts_only = true;
-  run.threads = 5000;
+  run.threads = 500;
   Rank rank(run, 0, &page_);
+  std::atomic<std::uint32_t> phases{0};
   std::atomic<bool> done{false};
   std::thread adding([&] {
-    for (std::uint32_t i = 1; i < run.threads; ++i) rank.add_thread();
+    for (std::uint32_t i = 1; i < run.threads; ++i) {
+      // Not all at once: a phase ends for every five of them.
+      while (phases < i / 5) std::this_thread::yield();
+      rank.add_thread();
+    }
     done = true;
   });
   while (!done) {
     rank.start();
     rank.stop(false);
+    ++phases;
   }
   adding.join();
   EXPECT_EQ(nlohmann::json::parse(rank.report(0)).at("threads"), run.threads);
