@@ -22,6 +22,7 @@ WORLD, SELF = 0, 1  # their numbers in every recording
 NEIGHBOUR = "eighbor_"  # in the names of collectives over neighbours
 _CARTESIAN, _GRAPH, _INTER = 1, 2, 3
 _MAKER = re.compile("_(?:Comm|Cart|Graph|Dist_graph|Intercomm)_")
+_SHARED = "MPI_Comm_split_type"
 _MOST = 32_767  # numbers that the engines can tell apart
 
 
@@ -29,10 +30,10 @@ _MOST = 32_767  # numbers that the engines can tell apart
 class Member:
     """A communicator as one of its ranks sees it.
 
-    ``identity`` is the same at all members, ``number`` as well; numbers start at 1, the world is 0, and communicators
-    without a common rank may share one. ``members`` are ranks of MPI_COMM_WORLD in the order of the communicator,
+    ``identity`` is the same at all members, ``number`` as well; the world is 0, and communicators without a common rank
+    may share one. ``members`` are ranks of MPI_COMM_WORLD in the order of the communicator,
     ``sources`` and ``destinations`` the neighbours of its topology as ranks of the communicator, MPI_PROC_NULL among
-    them.
+    them. ``by_node``: its members are ranks that share memory, or follow from such a communicator.
     """
 
     identity: int
@@ -41,6 +42,7 @@ class Member:
     sources: tuple[int, ...] = ()
     destinations: tuple[int, ...] = ()
     inter: bool = False
+    by_node: bool = False
 
     def rank_of(self, world_rank: int) -> int:
         """Return the rank in this communicator; what is no rank (any source, MPI_PROC_NULL) stays as it is."""
@@ -74,13 +76,37 @@ def communicators(files: list[MarkerFile]) -> list[dict[int, Member]]:
     return _numbered(used, files)
 
 
+def communicators_as_made(files: list[MarkerFile]) -> list[dict[int, Member]]:
+    """Return, for each rank, all its communicators by the rank's own numbers, used or not.
+
+    Their ``number`` is that of the call that made them among the rank's calls that make communicators, from 2 on; the
+    world is 0 and MPI_COMM_SELF 1. It is the same at all numbers of ranks. Ranks that make a communicator by different
+    calls, and what :func:`communicators` refuses, are an :class:`InputError`.
+    """
+    identities = _Identities()
+    known = [_of_rank(file, identities) for file in files]
+    numbers: dict[int, int] = {}
+    for file, members in zip(files, known, strict=True):
+        _used(file, members)
+        for member in members.values():
+            if numbers.setdefault(member.identity, member.number) != member.number:
+                raise InputError(
+                    "the ranks of a communicator make it in different orders",
+                    where=str(file.path),
+                    found=f"communicator {member.number} of rank {file.metadata['rank']}, elsewhere "
+                    f"{numbers[member.identity]}",
+                )
+    return known
+
+
 def _of_rank(file: MarkerFile, identities: _Identities) -> dict[int, Member]:
     rank, size = file.metadata["rank"], file.metadata["world_size"]
     world = tuple(range(size))
-    known = {WORLD: Member(0, world), SELF: Member(identities.of(SELF, (rank,), -1), (rank,))}
+    known = {WORLD: Member(0, world), SELF: Member(identities.of(SELF, (rank,), -1), (rank,), SELF)}
     alike: dict[tuple[int, tuple[int, ...]], int] = {}
     rows = file.records[_makes(file) & (file.records["detail"] != 0)]
-    for parent, offset in zip(rows["communicator"], rows["detail"], strict=True):
+    columns = (rows["operation"], rows["communicator"], rows["detail"])
+    for made, (operation, parent, offset) in enumerate(zip(*columns, strict=True), start=SELF + 1):
         detail = file.detail(int(offset))
         if len(detail) < 4 or detail[0] < 0:
             continue  # a call that makes none, or none for this rank
@@ -91,7 +117,9 @@ def _of_rank(file: MarkerFile, identities: _Identities) -> dict[int, Member]:
         above = -1 if origin is None or origin.inter else origin.identity
         ordinal = alike.get((above, members), 0)
         alike[above, members] = ordinal + 1
-        member = Member(identities.of(above, members, ordinal), members, inter=topology == _INTER)
+        by_node = operation == _SHARED or (origin is not None and origin.by_node)
+        identity = identities.of(above, members, ordinal)
+        member = Member(identity, members, made, inter=topology == _INTER, by_node=by_node)
         known[number] = _with_neighbours(member, topology, detail[4 + listed :])
     return known
 

@@ -21,6 +21,8 @@ _GRID = "grid"
 def with_assumptions(content: Content, stated: Sequence[Mapping[str, Any]]) -> Content:
     """Return the content under what was stated; ``content`` itself stays as it is."""
     found = {**content, "body": _copied(content["body"]), "doubts": list(content["doubts"])}
+    if "communicators" in content:
+        found["communicators"] = [dict(one) for one in content["communicators"]]
     for assumption in stated:
         field, says = str(assumption.get("at", "")), str(assumption.get("says", ""))
         settled = [
@@ -50,7 +52,7 @@ def _holds(content: Content, field: str, says: str) -> bool:
     """Say whether a field already says what is stated: later recordings have settled it."""
     if field == _GRID:
         return _rule(says) == _grid_of(content)
-    return any(str(item.get(field)) == says for item in _items(content["body"]))
+    return any(str(item.get(field)) == says for item in _stating(content))
 
 
 def _take(content: Content, doubt: Mapping[str, Any], says: str) -> None:
@@ -59,9 +61,15 @@ def _take(content: Content, doubt: Mapping[str, Any], says: str) -> None:
         content["grid"] = {**content["grid"], **(_rule(says) or {})}
         return
     field = _field(doubt)
-    for item in _items(content["body"]):
+    for item in _stating(content):
         if field in item and str(item[field]) == doubt["says"]:
             item[field] = says
+
+
+def _stating(content: Content) -> Iterator[Content]:
+    """Yield the items of the body, and the communicators."""
+    yield from _items(content["body"])
+    yield from content.get("communicators", ())
 
 
 def _grid_of(content: Content) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from phase2_nodesim.communicators import WORLD
 from phase2_nodesim.derive.interpret import DRAWN, Content, Job
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.verdict import differs
@@ -15,14 +16,20 @@ from phase2_nodesim.recording import RecordedCall
 
 
 def first_difference(content: Content, recording: Recording) -> str | None:
-    """Return the first call in which a skeleton differs from a recording, or None."""
+    """Return the first call in which a skeleton differs from a recording, or None.
+
+    Communicators are numbered by their makers: a number of the recording is one of the skeleton throughout a rank.
+    """
     job = job_of(content, recording)
     for rank, (made, recorded) in enumerate(zip(job.calls(), recording.calls, strict=True)):
+        numbers: dict[int, int] = {}
         for number in range(max(len(made), len(recorded))):
             ours = made[number] if number < len(made) else None
             theirs = recorded[number] if number < len(recorded) else None
             if theirs is not None and (draws := job.drawn[rank].get(number)) is not None:
                 theirs = without_sizes(theirs, draws)
+            if ours is not None and theirs is not None and theirs.communicator > WORLD:
+                theirs = theirs.but(communicator=numbers.setdefault(theirs.communicator, ours.communicator))
             if ours != theirs:
                 return f"rank {rank}, call {number}: recorded {theirs}, derived {ours}"
     return None

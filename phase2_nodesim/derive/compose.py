@@ -8,7 +8,7 @@ expression is an :class:`InputError` that names the call.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,11 @@ import numpy as np
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
+from phase2_nodesim.derive.divided import divided_sizes
 from phase2_nodesim.derive.drawn import Draws
 from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
+from phase2_nodesim.derive.groups import Group
 from phase2_nodesim.derive.guards import ALWAYS
 from phase2_nodesim.derive.observations import Number, Observations, nobody
 from phase2_nodesim.derive.places import bounds_phase, call_at, mpi_name, passed
@@ -48,10 +50,11 @@ class Composer:
 
     def __init__(
         self, rules: Sequence[Rule], observations: Observations, formulas: Formulas, waits: Waits, probe: Probe,
-        repetitions: Sequence[dict[int, int]], draws: Draws,
+        repetitions: Sequence[dict[int, int]], draws: Draws, groups: Mapping[int, Group],
     ) -> None:  # fmt: skip
         self.rules = rules
         self.draws = draws
+        self.groups = groups
         self.observations = observations
         self.formulas = formulas
         self.waits = waits
@@ -154,6 +157,8 @@ class Composer:
             )
         if number in self.waits.names:
             found["request"] = self.waits.names[number]
+        if (group := self.groups.get(rule.slot.communicator)) is not None:
+            found["communicator"] = group.name
         return found
 
     def _drawn(self, size: Any, calls: dict[int, list[RecordedCall]], rule: Rule, value: Number) -> Any:
@@ -220,6 +225,7 @@ class Composer:
         if known not in self._fitted:
             texts = self.formulas.find(observed)
             texts = texts or block_sizes(observed, rule.along[0] if rule.along else None, self.formulas)
+            texts = texts or divided_sizes(observed, self.formulas)
             self._fitted[known] = self._distinct(texts)
         if not self._fitted[known]:
             raise _no_number(rule, where.rsplit("/", 1)[1], observed, self.formulas)

@@ -23,8 +23,9 @@ from phase2_nodesim.derive.events import COMPUTE, Stream, streams, waited_one_by
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
 from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
 from phase2_nodesim.derive.gates import unseen
+from phase2_nodesim.derive.groups import Group, find_groups, grids_of
 from phase2_nodesim.derive.guards import Guards
-from phase2_nodesim.derive.identity import find_identity
+from phase2_nodesim.derive.identity import Identity, find_identity
 from phase2_nodesim.derive.interpret import Content
 from phase2_nodesim.derive.irregular import Site, irregular_places, loads
 from phase2_nodesim.derive.observations import Observations, Other
@@ -33,7 +34,7 @@ from phase2_nodesim.derive.patterns import GridRule, Pattern, find_pattern
 from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
-from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
+from phase2_nodesim.derive.recordings import Recording, check_recordings, with_most_counts
 from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
@@ -90,7 +91,7 @@ def derive(
     ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.assumptions`).
     """
     check_recordings(trained, held_out)
-    base, others = _base(trained)
+    base, others = with_most_counts(trained)
     try:
         return _derived(base, others, held_out, name, stated, frozenset())
     except InputError:
@@ -153,31 +154,6 @@ def _derived(
     return Derivation(content, report)
 
 
-def _base(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording]]:
-    """Return the recordings with the parameters of which there are most numbers of ranks, by number, and the others."""
-    groups: dict[tuple[tuple[str, int], ...], dict[int, Recording]] = {}
-    for recording in trained:
-        group = groups.setdefault(tuple(sorted(recording.parameters.items())), {})
-        twin = group.setdefault(recording.ranks, recording)
-        if twin is not recording and twin.digest != recording.digest:
-            raise InputError(
-                "two recordings of the same run differ: what the program does depends on more than its parameters",
-                where=f"{twin.where} and {recording.where}",
-                found=recording.point(),
-                remedy="write the skeleton by hand",
-            )
-    chosen = max(groups.values(), key=len)
-    if len(chosen) < FEWEST_COUNTS:
-        raise InputError(
-            "too few numbers of ranks with the same parameters",
-            found=", ".join(map(str, sorted(chosen))),
-            allowed=f"at least {FEWEST_COUNTS}",
-            remedy="record more numbers of ranks; only afterwards change parameters",
-        )
-    others = [recording for group in groups.values() if group is not chosen for recording in group.values()]
-    return [chosen[ranks] for ranks in sorted(chosen)], others
-
-
 @dataclass
 class _Structure:
     """What the runs with the same parameters show."""
@@ -192,13 +168,14 @@ class _Structure:
     rules: list[Rule]
     waits: Waits
     draws: Draws
+    groups: Mapping[int, Group]
 
 
 def _irregular(base: Sequence[Recording]) -> frozenset[Site]:
     """Return the places whose sizes depend on load."""
     by_count = _by_count(base)
     identity = find_identity(by_count)
-    slots, _ = observe(by_count, find_pattern(by_count, identity, _made(base)), identity)
+    slots, _ = observe(by_count, _pattern(by_count, identity, base), identity)
     return irregular_places(slots)
 
 
@@ -214,31 +191,36 @@ def _made(recordings: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
     return found if all(found.values()) and len({len(one) for one in found.values()}) == 1 else {}
 
 
+def _pattern(by_count: Mapping[int, Sequence[Stream]], identity: Identity, base: Sequence[Recording]) -> Pattern:
+    """Return the pattern of messages; without a grid of theirs, it has that of the communicators."""
+    found = find_pattern(by_count, identity, _made(base))
+    if found.grid is not None or not (grids := grids_of(base)):
+        return found
+    return replace(found, grid=grids[0], rivals=tuple(grids[1:]))
+
+
 def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
     """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
     by_count = _by_count(base)
     identity = find_identity(by_count)
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
-    best = find_pattern(by_count, identity, _made(base))
-    found: _Structure | None = None
+    best = _pattern(by_count, identity, base)
     failure: InputError | None = None
-    rivals: list[GridRule] = []
-    for pattern in [best, *(best.with_grid(rule) for rule in best.rivals)]:
-        try:
-            slots, events = observe(by_count, pattern, identity)
-            structure = _with_rules(base, by_count, pattern, slots, events, irregular)
-        except InputError as error:
-            failure = failure or error
-            continue
-        if found is None:
-            found = structure
-        elif pattern.grid is not None:
-            rivals.append(pattern.grid)
-    if found is None:
-        assert failure is not None
-        raise failure
-    found.pattern = replace(found.pattern, rivals=tuple(rivals))
-    return found
+    # Messages around a ring of all ranks may be beside rows of a grid.
+    for patterns in ([best, *map(best.with_grid, best.rivals)], map(best.with_grid, grids_of(base))):
+        fitting: list[_Structure] = []
+        for pattern in patterns:
+            try:
+                slots, events = observe(by_count, pattern, identity)
+                fitting.append(_with_rules(base, by_count, pattern, slots, events, irregular))
+            except InputError as error:
+                failure = failure or error
+        if fitting:
+            rivals = tuple(one.pattern.grid for one in fitting[1:] if one.pattern.grid is not None)
+            fitting[0].pattern = replace(fitting[0].pattern, rivals=rivals)
+            return fitting[0]
+    assert failure is not None
+    raise failure
 
 
 def _with_rules(
@@ -257,12 +239,14 @@ def _with_rules(
     for (run, rank), indices in events.items():
         pairs[run, rank] = (by_count[base[run].ranks][rank], [leaf_of[index] for index in indices])
     waits = name_requests(list(pairs.values()))
-    rules = find_rules(slots, tree, points, guards, waits.makers)
+    groups = {group.number: group for group in find_groups(base, points, guards)}
+    rules = find_rules(slots, tree, points, guards, waits.makers, groups)
     found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular)
     if not partners <= irregular:
         # The other ends of the same messages.
         return _with_rules(base, by_count, pattern, slots, events, irregular | partners)
-    return _Structure(list(base), pattern, slots, tree, points, probe, guards, rules, waits, Draws(found, points))
+    draws = Draws(found, points)
+    return _Structure(list(base), pattern, slots, tree, points, probe, guards, rules, waits, draws, groups)
 
 
 class _Learned:
@@ -324,8 +308,9 @@ class _Learned:
         observations = Observations(structure.slots, others, points)
         repetitions = _repetitions(structure, [other.parsed for other in others])
         composer = Composer(
-            structure.rules, observations, formulas, structure.waits, structure.probe, repetitions, structure.draws
-        )
+            structure.rules, observations, formulas, structure.waits, structure.probe, repetitions, structure.draws,
+            structure.groups,
+        )  # fmt: skip
         return composer.body(structure.tree)
 
 
@@ -373,6 +358,8 @@ def _content(
             made = _made([*structure.base, *held_out])
             there = grid.except_at({ranks: found[::-1] for ranks, found in made.items()}) if made else grid
             content["grid"]["extents"] = {ranks: list(found) for ranks, found in there.exceptions}
+    if structure.groups:
+        content["communicators"] = [group.content() for group in structure.groups.values()]
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
     between = phases_between(calls for recording in [*recordings, *held_out] for calls in recording.calls)
     content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
@@ -386,6 +373,7 @@ def _content(
         *unseen(structure.rules, structure.points, structure.pattern, structure.probe),
         *without_remainder(learned.body.items, points, fixed),
         *learned.body.doubts,
+        *(doubt for number, group in enumerate(structure.groups.values()) for doubt in group.doubts(number)),
     ]
     content["recorded"] = []
     content["assumptions"] = []

@@ -40,7 +40,7 @@ def _grid(pattern: Pattern) -> Iterator[Content]:
 
 
 def _axes(points: Points) -> Iterator[Content]:
-    """Yield a doubt for each axis that never had one rank, never had two, or never had more.
+    """Yield a doubt for each axis that never had one rank, never had two, never had more, or always had as many.
 
     One rank has no neighbour along the axis, or itself; of two, the neighbours on both sides may be one.
     """
@@ -50,6 +50,8 @@ def _axes(points: Points) -> Iterator[Content]:
         never = [f"d{axis} == {extent}" for extent in range(1, _SHORT + 1) if not (extents == extent).any()]
         if extents.max() <= _SHORT:
             never.append(f"d{axis} > {_SHORT}")
+        if extents.min() == extents.max() > _SHORT:
+            never.append(f"d{axis} != {extents.max()}")
         if never:
             yield {"at": f"grid/{axis}", "says": NOTHING, "or": never}
 

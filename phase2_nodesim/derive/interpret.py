@@ -98,12 +98,24 @@ class Job:
         self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)
         self.means = {name: self.mean(entry) for name, entry in content.get("distributions", {}).items()}
         self.drawn: list[dict[int, tuple[str | None, str | None]]] = []
+        self._numbers = {entry["name"]: i for i, entry in enumerate(content.get("communicators", ()), start=1)}
+        self.colors = [np.zeros(ranks, np.int64)]
+        for entry in content.get("communicators", ()):
+            self.colors.append(self.by_rank(str(entry["color"]), f"communicators/{entry['name']}"))
         self._body = content["body"]
 
     @cached_property
     def items(self) -> list[Item]:
         """The items of the body."""
         return [_item(item, f"body/{i}", self.means) for i, item in enumerate(self._body)]
+
+    def by_rank(self, text: str, where: str) -> Lanes:
+        """Return the value of an expression on each rank."""
+        return np.broadcast_to(np.asarray(parse(text, where).evaluate(self.scope), np.int64), (self.ranks,))
+
+    def communicator(self, item: Item) -> int:
+        """Return the number of a call's communicator: 0 is the world; :attr:`colors` are those of its ranks."""
+        return self._numbers.get(item.content.get("communicator"), 0)
 
     def mean(self, distribution: Mapping[str, Any]) -> int:
         """Return the mean size of a distribution at this number of ranks [bytes]."""
@@ -171,7 +183,11 @@ class Job:
                     found[lane].add(passing(self.sites[content["site"]]), None)
                 continue
             if step.key not in self._rows:
-                self._rows[step.key] = _waiting(step) if step.item.call.startswith("MPI_Wait") else _calling(step)
+                self._rows[step.key] = (
+                    _waiting(step)
+                    if step.item.call.startswith("MPI_Wait")
+                    else _calling(step, self.communicator(step.item))
+                )
             pair = (draw_of(content, "bytes"), draw_of(content, "receive_bytes"))
             draws = pair if any(pair) else None
             for lane, number, call in self._rows[step.key]:
@@ -239,7 +255,7 @@ def _waiting(step: Step) -> list[_Row]:
     return [(lane, take, None) for lane, take in zip(step.lanes.tolist(), takes.tolist(), strict=True)]
 
 
-def _calling(step: Step) -> list[_Row]:
+def _calling(step: Step, communicator: int) -> list[_Row]:
     operation = str(step.item.call)
     message = operation in POINT_TO_POINT
     sizes = [
@@ -250,7 +266,7 @@ def _calling(step: Step) -> list[_Row]:
     columns += [step.number("tag", 0 if message else -1), step.number("receive_tag", -1)]
     rows = zip(step.lanes.tolist(), *(column.tolist() for column in columns), strict=True)
     return [
-        (lane, 0, RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, 0))
+        (lane, 0, RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, communicator))
         for lane, peer, source, size, receive, tag, receive_tag in rows
     ]
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES, SENDS
+from phase2_nodesim.derive.groups import together
 from phase2_nodesim.derive.interpret import Job, Step, draw_of
 
 # Repetitions of a loop that are checked: the first, one after another repetition, and one more.
@@ -28,25 +29,27 @@ _Array = NDArray[np.int64]
 
 
 class _Messages:
-    """One side of the messages: rows of sender, receiver, tag, order, bytes, number of the distribution (-1: none)."""
+    """One side of the messages: rows of sender, receiver, tag, communicator, order, bytes, distribution (-1: none)."""
 
     def __init__(self) -> None:
         self.rows: list[_Array] = []
 
-    def add(self, sender: _Array, receiver: _Array, tag: _Array, order: int, size: _Array, draw: int) -> None:
+    def add(
+        self, sender: _Array, receiver: _Array, tag: _Array, communicator: int, order: int, size: _Array, draw: int
+    ) -> None:
         real = (sender != PROC_NULL_PEER) & (receiver != PROC_NULL_PEER)
-        rows = np.broadcast_arrays(sender, receiver, tag, order, size, draw)
+        rows = np.broadcast_arrays(sender, receiver, tag, communicator, order, size, draw)
         self.rows.append(np.stack(rows, axis=1)[real])
 
     def sorted(self) -> _Array:
-        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, 6), np.int64)
-        return rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]
+        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, 7), np.int64)
+        return rows[np.lexsort(rows[:, 4::-1].T)]
 
 
 def mismatch(job: Job) -> str | None:
     """Return what of a job does not match, or None."""
     sends, receives = _Messages(), _Messages()
-    collectives = np.zeros(job.ranks, np.uint64)
+    collectives = [np.zeros(job.ranks, np.uint64) for _ in job.colors]
     codes: dict[tuple[str, int, int], int] = {}
     open_: dict[str, _Array] = defaultdict(lambda: np.zeros(job.ranks, np.int64))
     for order, step in enumerate(job.steps(most_repetitions=_REPETITIONS)):
@@ -55,6 +58,9 @@ def mismatch(job: Job) -> str | None:
             continue
         if (wrong := _requests(step, call, open_)) is not None:
             return wrong
+        number = job.communicator(step.item)
+        if (job.colors[number][step.lanes] < 0).any():
+            return f"a rank calls {call} in a communicator that it is not in ({step.item.where})"
         if call in POINT_TO_POINT:
             if (wrong := _message(step, call, order, job, sends, receives)) is not None:
                 return wrong
@@ -62,14 +68,28 @@ def mismatch(job: Job) -> str | None:
             sizes = step.number("bytes") if any(word in call for word in _SAME_BYTES) else np.zeros_like(step.lanes)
             roots = step.number("peer", -1)
             keys = [codes.setdefault((call, *pair), len(codes) + 1) for pair in _pairs(roots, sizes)]
-            collectives[step.lanes] = collectives[step.lanes] * np.uint64(1_000_003) + np.array(keys, np.uint64)
-    if (collectives != collectives[0]).any():
-        rank = int(np.flatnonzero(collectives != collectives[0])[0])
-        return f"ranks 0 and {rank} make different collectives"
+            made = collectives[number]
+            made[step.lanes] = made[step.lanes] * np.uint64(1_000_003) + np.array(keys, np.uint64)
+            if (wrong := _strangers(step, roots, job.colors[number])) is not None:
+                return wrong
+    for colors, made in zip(job.colors, collectives, strict=True):
+        first = together(colors)
+        others = np.flatnonzero((first >= 0) & (made != made[first]))
+        if len(others):
+            return f"ranks {int(first[others[0]])} and {int(others[0])} make different collectives"
     for name, numbers in open_.items():
         if numbers.any():
             return f"rank {int(np.flatnonzero(numbers)[0])} never completes a request of {name}"
     return _unmatched(sends.sorted(), receives.sorted())
+
+
+def _strangers(step: Step, peers: _Array, colors: _Array) -> str | None:
+    """Return a peer that is not in the communicator of its call; ``colors`` are those of all ranks."""
+    lanes, there = step.lanes[peers >= 0], peers[peers >= 0]
+    other = np.flatnonzero(colors[there] != colors[lanes])
+    if not len(other):
+        return None
+    return f"rank {int(lanes[other[0]])} has peer {int(there[other[0]])} in another communicator ({step.item.where})"
 
 
 def _pairs(a: _Array, b: _Array) -> list[tuple[int, int]]:
@@ -77,23 +97,26 @@ def _pairs(a: _Array, b: _Array) -> list[tuple[int, int]]:
 
 
 def _message(step: Step, call: str, order: int, job: Job, sends: _Messages, receives: _Messages) -> str | None:
+    number = job.communicator(step.item)
     for field in ("peer", "source") if call == "MPI_Sendrecv" else ("peer",):
         peers = step.number(field)
         wrong = (peers != PROC_NULL_PEER) & ((peers < 0) | (peers >= job.ranks))
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
             return f"rank {int(step.lanes[lane])} has peer {int(peers[lane])} ({step.item.where})"
+        if (stranger := _strangers(step, peers, job.colors[number])) is not None:
+            return stranger
     sizes, tags = step.number("bytes"), step.number("tag")
     if (sizes < 0).any():
         return f"a message has {int(sizes.min())} bytes ({step.item.where})"
     draw, back = (_number_of(draw_of(step.item.content, field), job) for field in ("bytes", "receive_bytes"))
     if call in RECEIVES:
-        receives.add(step.number("peer"), step.lanes, tags, order, sizes, draw)
+        receives.add(step.number("peer"), step.lanes, tags, number, order, sizes, draw)
         return None
-    sends.add(step.lanes, step.number("peer"), tags, order, sizes, draw)
+    sends.add(step.lanes, step.number("peer"), tags, number, order, sizes, draw)
     if call not in SENDS:
         tags, sizes = step.number("receive_tag"), step.number("receive_bytes")
-        receives.add(step.number("source"), step.lanes, tags, order, sizes, back)
+        receives.add(step.number("source"), step.lanes, tags, number, order, sizes, back)
     return None
 
 
@@ -121,14 +144,14 @@ def _requests(step: Step, call: str, open_: dict[str, _Array]) -> str | None:
 
 
 def _unmatched(sends: _Array, receives: _Array) -> str | None:
-    if len(sends) != len(receives) or not np.array_equal(sends[:, :3], receives[:, :3]):
-        return _first_difference(sends[:, :3], receives[:, :3])
-    short = np.flatnonzero(receives[:, 4] < sends[:, 4])
+    if len(sends) != len(receives) or not np.array_equal(sends[:, :4], receives[:, :4]):
+        return _first_difference(sends[:, :4], receives[:, :4])
+    short = np.flatnonzero(receives[:, 5] < sends[:, 5])
     if len(short):
-        sender, receiver, tag, _, size, _ = sends[short[0]].tolist()
-        room = int(receives[short[0], 4])
+        sender, receiver, tag, _, _, size, _ = sends[short[0]].tolist()
+        room = int(receives[short[0], 5])
         return f"rank {receiver} receives {room} bytes from rank {sender} (tag {tag}), which sends {size}"
-    other = np.flatnonzero(receives[:, 5] != sends[:, 5])
+    other = np.flatnonzero(receives[:, 6] != sends[:, 6])
     if len(other):
         sender, receiver, tag = sends[other[0], :3].tolist()
         return f"ranks {sender} and {receiver} do not draw the size of their message (tag {tag}) from one distribution"

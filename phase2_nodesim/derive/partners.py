@@ -18,16 +18,20 @@ from phase2_nodesim.derive.guards import ALWAYS, Guards, step_conditions
 from phase2_nodesim.derive.patterns import Displacement, GridRule, readings
 from phase2_nodesim.derive.points import Points, Truths, Values
 
-FAMILIES = ("root", "tree", "grid", "xor", "ring")
+FAMILIES = ("root", "first", "tree", "grid", "xor", "ring")
 
 
 @dataclass
 class Peers:
-    """Peers of one rule (``number`` 1: the source of MPI_Sendrecv): values at points where it is present."""
+    """Peers of one rule (``number`` 1: the source of MPI_Sendrecv): values at points where it is present.
+
+    ``firsts`` are expressions for the least rank of the communicator of a collective.
+    """
 
     place: Hashable
     present: Truths
     values: Values
+    firsts: tuple[str, ...] = ()
     by_family: dict[str, list[str]] = field(default_factory=dict)
     displacements: list[Displacement] = field(default_factory=list)
 
@@ -57,6 +61,7 @@ def _fit(peers: Peers, points: Points) -> None:
     values = peers.values[real]
     candidates: dict[str, list[str]] = {
         "root": [str(int(values[0])), "P - 1"] if (values == values[0]).all() else ["P - 1"],
+        "first": list(peers.firsts),
         "tree": ["(rank - 1) // 2", "2 * rank + 1", "2 * rank + 2"],
     }
     ranks = _known(points.values("rank"))[real]

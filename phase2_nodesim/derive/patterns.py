@@ -20,6 +20,7 @@ from phase2_nodesim.derive.events import Stream, peers
 from phase2_nodesim.derive.identity import Identity, Place
 
 _MOST_DIMENSIONS = 4
+_USUAL_DIMENSIONS = 3
 # Along axes of up to three ranks, the next ranks on both sides are the whole line.
 _SHORT = 3
 
@@ -118,7 +119,8 @@ def find_pattern(
     rivals: list[GridRule] = []
     known = {extents_of[best]}
     for rule, score in scores.items():
-        if score == scores[best] and extents_of[rule] not in known and _uses_all_axes(extents_of[rule]):
+        shown = _uses_all_axes(extents_of[rule]) or rule.dimensions <= _dimensions_not_shown(streams)
+        if score == scores[best] and extents_of[rule] not in known and shown:
             known.add(extents_of[rule])
             rivals.append(replace(rule, periodic=_periodic(rule, pairs, on_grid)))
     return Pattern(chosen, tuple(twins), tuple(rivals), orders if best.exceptions else (), families, scores[best])
@@ -143,6 +145,12 @@ def _of_program(made: Mapping[int, tuple[int, ...]]) -> tuple[list[GridRule], tu
 def _uses_all_axes(found: Sequence[tuple[int, ...]]) -> bool:
     """Say whether each axis had several ranks in some run; one that never had is no hypothesis, but a spare axis."""
     return all(any(one > 1 for one in axis) for axis in zip(*found, strict=True))
+
+
+def _dimensions_not_shown(counts: Iterable[int]) -> int:
+    """Return the number of axes, at most three, that no grid of so many ranks uses: they have too few factors."""
+    factors = max(sum(one > 1 for one in extents("dealt", count, count.bit_length(), "unsorted")) for count in counts)
+    return factors + 1 if factors < _USUAL_DIMENSIONS else 0
 
 
 def _pairs(streams: Mapping[int, Sequence[Stream]], identity: Identity) -> Pairs:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
-from phase2_nodesim.communicators import cartesian_extents
+from phase2_nodesim.communicators import WORLD, Member, cartesian_extents, communicators_as_made
 from phase2_nodesim.derive.places import call_at, placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
 
@@ -33,6 +33,8 @@ class Recording:
     """One run: ``calls`` by rank, each list ending with MPI_Finalize, and the problem's parameters by name.
 
     ``extents`` are those of the grid that the program itself made of all ranks (MPI_Cart_create), if it made one.
+    ``groups`` has, for each rank, the members of its communicators but the world, used or not, by the numbers that its
+    calls have; those of ``by_node`` follow from which ranks share memory.
     """
 
     calls: Sequence[Sequence[RecordedCall]]
@@ -43,6 +45,8 @@ class Recording:
     where: str = "a recording"
     labels: frozenset[str] = frozenset()
     extents: tuple[int, ...] = ()
+    groups: Sequence[Mapping[int, tuple[int, ...]]] = ()
+    by_node: frozenset[int] = frozenset()
 
     @property
     def ranks(self) -> int:
@@ -68,6 +72,11 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         files = read_marker_directory(folder)
     check_whole(files, "a skeleton cannot be derived from a recording")
     ranks = [in_order_of_sources(rank_calls(file, matched=True)) for file in files]
+    members = (
+        communicators_as_made(files) if any(call.communicator > WORLD for calls in ranks for call in calls) else []
+    )
+    ranks = [_with_numbers(calls, known) for calls, known in zip(ranks, members, strict=True)] if members else ranks
+    others = [[one for one in known.values() if one.number != WORLD and not one.inter] for known in members]
     first = files[0].metadata
     return Recording(
         [placed(calls, file) if labels == {""} else calls for calls, file in zip(ranks, files, strict=True)],
@@ -78,7 +87,16 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         where=str(folder),
         labels=labels,
         extents=_extents(files),
+        groups=[{member.number: member.members for member in known} for known in others],
+        by_node=frozenset(member.number for known in others for member in known if member.by_node),
     )
+
+
+def _with_numbers(calls: Sequence[RecordedCall], known: Mapping[int, Member]) -> list[RecordedCall]:
+    """Return calls with the numbers of communicators that are the same at all of their ranks."""
+    return [
+        call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call for call in calls
+    ]
 
 
 def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:
@@ -107,6 +125,31 @@ def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording]
     _check_alike(largest)
 
 
+def with_most_counts(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording]]:
+    """Return the recordings with the parameters of which there are most numbers of ranks, by number, and the others."""
+    groups: dict[tuple[tuple[str, int], ...], dict[int, Recording]] = {}
+    for recording in trained:
+        group = groups.setdefault(tuple(sorted(recording.parameters.items())), {})
+        twin = group.setdefault(recording.ranks, recording)
+        if twin is not recording and twin.digest != recording.digest:
+            raise InputError(
+                "two recordings of the same run differ: what the program does depends on more than its parameters",
+                where=f"{twin.where} and {recording.where}",
+                found=recording.point(),
+                remedy="write the skeleton by hand",
+            )
+    chosen = max(groups.values(), key=len)
+    if len(chosen) < FEWEST_COUNTS:
+        raise InputError(
+            "too few numbers of ranks with the same parameters",
+            found=", ".join(map(str, sorted(chosen))),
+            allowed=f"at least {FEWEST_COUNTS}",
+            remedy="record more numbers of ranks; only afterwards change parameters",
+        )
+    others = [recording for group in groups.values() if group is not chosen for recording in group.values()]
+    return [chosen[ranks] for ranks in sorted(chosen)], others
+
+
 def _check_same(what: str, found: list[str]) -> None:
     different = sorted(set(found))
     if len(different) > 1:
@@ -126,18 +169,18 @@ def check_calls(recording: Recording) -> None:
         if not calls or calls[-1].operation != END:
             raise InputError("the calls of a rank do not end with MPI_Finalize", where=where, remedy="record again")
         for call in calls:
-            _check_call(call, where)
+            _check_call(call, where, recording.by_node)
 
 
-def _check_call(call: RecordedCall, where: str) -> None:
+def _check_call(call: RecordedCall, where: str, by_node: frozenset[int]) -> None:
     remedy: str | None = _REPLAY
     if ANY_SOURCE_PEER in (call.peer, call.peer2):
         what = "a receive takes messages from any source, and the recording does not know whose"
         remedy = f"give the receive its source, or {_REPLAY}"
     elif call.operation == "MPI_Start" or UNKNOWN_REQUEST in call.completes:
         what, remedy = "the recording does not know which request a call completes", None
-    elif call.communicator > 0:
-        what = "calls in communicators other than MPI_COMM_WORLD cannot be derived yet"
+    elif call.communicator in by_node:
+        what = "a communicator of the ranks that share memory (MPI_Comm_split_type) is another one on other nodes"
     elif call.sent or call.received:
         what = "the sizes of the blocks of a collective cannot be derived yet"
         remedy = f"record sizes that all ranks divide evenly, or {_REPLAY}"

@@ -16,6 +16,7 @@ from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.events import COMPUTE
 from phase2_nodesim.derive.fold import Node, leaves
+from phase2_nodesim.derive.groups import Group
 from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
 from phase2_nodesim.derive.lines import ORDERS, Along
 from phase2_nodesim.derive.partners import Peers, expressions, fit_families
@@ -54,11 +55,12 @@ class Rule:
 
 
 def find_rules(
-    slots: Sequence[Slot], tree: Sequence[Node], points: Points, guards: Guards, makers: Mapping[int, frozenset[int]]
-) -> list[Rule]:
+    slots: Sequence[Slot], tree: Sequence[Node], points: Points, guards: Guards, makers: Mapping[int, frozenset[int]],
+    groups: Mapping[int, Group],
+) -> list[Rule]:  # fmt: skip
     """Return the rule of each leaf, in the order of the program. Leaves with equal observations share a rule.
 
-    ``makers`` are, by leaf that waits, the leaves that make what it completes.
+    ``makers`` are, by leaf that waits, the leaves that make what it completes; ``groups`` the communicators by number.
     """
     known: dict[Hashable, Rule] = {}
     in_order = []
@@ -67,7 +69,7 @@ def find_rules(
         if slot.shape not in known:
             known[slot.shape] = Rule(slot, as_truths(points.size, (points.index(*where) for where in slot.seen)))
         in_order.append(known[slot.shape])
-    _find_peers(list(known.values()), points, guards)
+    _find_peers(list(known.values()), points, guards, groups)
     for number, rule in enumerate(in_order):
         if not rule.when:
             rule.when = _of_makers(rule, [in_order[maker] for maker in sorted(makers.get(number, ()))])
@@ -77,7 +79,7 @@ def find_rules(
     return in_order
 
 
-def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards) -> None:
+def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards, groups: Mapping[int, Group]) -> None:
     """Find the peers of all rules, and the conditions of messages, which speak of the axes along which they go."""
     found: list[tuple[Rule, int, Peers]] = []
     for rule in rules:
@@ -90,7 +92,7 @@ def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards) -> None:
             _check(rule, rule.when, "no condition separates the ranks that make a call from those that do not", points)
             continue
         for number in (0, 1):
-            if (peers := _peers(rule, number, points)) is not None:
+            if (peers := _peers(rule, number, points, groups)) is not None:
                 found.append((rule, number, peers))
     fit_families([peers for _, _, peers in found], points)
     for rule, number, peers in found:
@@ -110,7 +112,7 @@ def _along(along: Along, points: Points) -> str:
     return f"on({', '.join(places)})"
 
 
-def _peers(rule: Rule, number: int, points: Points) -> Peers | None:
+def _peers(rule: Rule, number: int, points: Points, groups: Mapping[int, Group]) -> Peers | None:
     """Return the peers of a rule as an array, or None if its call has none."""
     values = np.full(points.size, NO_PEER, np.int64)
     for where, events in rule.slot.seen.items():
@@ -118,7 +120,9 @@ def _peers(rule: Rule, number: int, points: Points) -> Peers | None:
         values[points.index(*where)] = call.peer2 if number else call.peer
     if (values == NO_PEER).all():
         return None
-    return Peers((f"{rule.slot.operation}/{number}", rule.slot.site), rule.present, values)
+    group = None if rule.slot.is_message else groups.get(rule.slot.communicator)
+    firsts = group.firsts if group else ()
+    return Peers((f"{rule.slot.operation}/{number}", rule.slot.site), rule.present, values, firsts)
 
 
 def _of_makers(rule: Rule, makers: list[Rule]) -> list[str]:

@@ -45,6 +45,10 @@ class Slot:
         return self.place[1]
 
     @property
+    def communicator(self) -> int:
+        return self.place[2]
+
+    @property
     def is_message(self) -> bool:
         return self.operation in POINT_TO_POINT
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from manynode.derived.expression import ExpressionError, parse
 from manynode.errors import InputError
+from phase2_nodesim.derive.groups import together
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.load import LoadShare
 from phase2_nodesim.derive.matching import mismatch, unknown_phase
@@ -28,6 +29,7 @@ Level = Literal["proved", "agreed", "assumed", "refused"]
 
 # The largest relative error of a job's volume with which drawn sizes are used.
 MOST_SPREAD = 0.05
+_GROUPS = "communicators/"
 # Numbers of ranks that a user may record to decide a doubt.
 _RECORDABLE = range(2, 129)
 
@@ -109,6 +111,8 @@ def differs(doubt: Content, other: str, job: Job) -> bool:
             return False
         named = {str(rule): rule for rule in rules()}
         return _extents(named[doubt["says"]].grid(job.ranks).extents) != _extents(named[other].grid(job.ranks).extents)
+    if doubt["at"].startswith(_GROUPS):
+        return _apart(doubt["says"], other, job)
     for scope in _scopes(doubt["at"], job):
         try:
             says = parse(doubt["says"], doubt["at"]).evaluate(scope)
@@ -120,6 +124,15 @@ def differs(doubt: Content, other: str, job: Job) -> bool:
         except ExpressionError:
             return True
     return False
+
+
+def _apart(says: str, other: str, job: Job) -> bool:
+    """Say whether two colors of a communicator put other ranks together."""
+    try:
+        one, two = (together(job.by_rank(color, _GROUPS)) for color in (says, other))
+    except ExpressionError:
+        return True
+    return not np.array_equal(one, two)
 
 
 def _extents(extents: tuple[int, ...]) -> tuple[int, ...]:
@@ -155,7 +168,7 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
 
 def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
-    if doubt["says"] == "0":
+    if doubt["says"] == "0" and not doubt["at"].startswith(_GROUPS):
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
     if doubt["at"] == "grid" and job.stated_extents:
         # Where no rule gives the program's grids, another number of ranks says nothing about this one.

@@ -25,8 +25,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("argument", "what", "call"),
     [
-        ("dup", "calls in communicators other than MPI_COMM_WORLD", "MPI_Allreduce@not_derived.c:"),
-        ("row", "calls in communicators other than MPI_COMM_WORLD", "MPI_Allreduce@not_derived.c:"),
+        ("node", "the ranks that share memory", "MPI_Allreduce@not_derived.c:"),
         ("blocks", "the sizes of the blocks of a collective", "MPI_Alltoallv@not_derived.c:"),
     ],
 )

@@ -21,7 +21,7 @@ NETWORK = ["--network", "opa100-fat-tree"]
 SMALL = ["--nodes", "1..4", "--ranks", "4,8,12,18", "--held-out", "", "--node-engine", "native", "--cores", "2"]
 
 # Halves of the ranks: nothing to derive; with an argument, there are none. It takes powers of two only.
-HALVES = """
+OF_THE_NODE = """
 #include <mpi.h>
 #include <stdio.h>
 int main(int argc, char** argv) {
@@ -34,9 +34,9 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
-  MPI_Comm half = MPI_COMM_WORLD;
-  if (argc == 1) MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-  MPI_Barrier(half);
+  MPI_Comm node = MPI_COMM_WORLD;
+  if (argc == 1) MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  MPI_Barrier(node);
   if (rank) MPI_Send(&one, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   for (int i = 1; rank == 0 && i < ranks; i++) {
     MPI_Recv(&one, 1, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -126,17 +126,17 @@ def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(
 
 
 def test_a_program_that_cannot_be_derived_ends_with_what_can_be_done(tmp_path: Path) -> None:
-    (tmp_path / "halves.c").write_text(HALVES)
-    program = compiled(tmp_path, "halves", tmp_path / "halves.c")
+    (tmp_path / "node.c").write_text(OF_THE_NODE)
+    program = compiled(tmp_path, "node", tmp_path / "node.c")
     done = project(tmp_path, *SMALL, *NETWORK, "--", program)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert "calls in communicators other than MPI_COMM_WORLD" in done.stderr
+    assert "a communicator of the ranks that share memory" in done.stderr
     recorded = [line for line in done.stdout.splitlines() if line.startswith("recording ")]
     assert recorded == ["recording 2 ranks", "recording 8 ranks"], "the first, and the one to replay"
-    assert f"manynode run {tmp_path}/halves.replay.yaml" in done.stderr and "the run of 8 ranks" in done.stderr
-    checked = pipeline.manynode("config", "check", tmp_path / "halves.replay.yaml")
+    assert f"manynode run {tmp_path}/node.replay.yaml" in done.stderr and "the run of 8 ranks" in done.stderr
+    checked = pipeline.manynode("config", "check", tmp_path / "node.replay.yaml")
     assert checked.returncode == 0 and "techniques x nodes [4]" in checked.stdout, checked.stdout + checked.stderr
-    assert not (tmp_path / "halves.yaml").exists() and not (tmp_path / "halves.skeleton.yaml").exists()
+    assert not (tmp_path / "node.yaml").exists() and not (tmp_path / "node.skeleton.yaml").exists()
     words = ["--ranks", "2,4,8,12", "--held-out", "", "--recordings", tmp_path / "known", "--", program, "known"]
     known = pipeline.manynode("derive", "--output", tmp_path / "known.skeleton.yaml", *words)
     assert "left out: the program does not run on 12 ranks: give me a power of two" in known.stdout

@@ -1,4 +1,4 @@
-/* What no skeleton can be derived from yet; the argument says what: dup or row (a communicator), blocks. */
+/* What no skeleton can be derived from yet; the argument says what: node (a communicator), blocks. */
 #include <mpi.h>
 #include <string.h>
 int main(int argc, char** argv) {
@@ -8,8 +8,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (!strcmp(argv[1], "dup")) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  if (!strcmp(argv[1], "row")) MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
+  if (!strcmp(argv[1], "node")) MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &comm);
   for (int i = 0; i < size; i++) counts[i] = 1 + (rank + i) % 2, places[i] = 2 * i;
   for (int i = 0; i < 4; i++) {
     if (!strcmp(argv[1], "blocks")) MPI_Alltoallv(a, counts, places, MPI_DOUBLE, b, counts, places, MPI_DOUBLE, comm);

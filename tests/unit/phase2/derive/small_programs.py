@@ -29,6 +29,7 @@ class Rank:
         self.phase = ""
         self.made = 0
         self.open: list[int] = []
+        self.groups: dict[int, tuple[int, ...]] = {}
 
     def compute(self, name: str) -> None:
         self.phase = f"{self.phase}+{name}" if self.phase else name
@@ -65,8 +66,15 @@ class Rank:
         self.note(RecordedCall("MPI_Waitall", "", completes=tuple(self.open)), "waitall")
         self.open = []
 
-    def collective(self, operation: str, size: int = 0, root: int = -1) -> None:
-        self.note(RecordedCall(operation, "", root, bytes=size, communicator=0), operation)
+    def collective(self, operation: str, size: int = 0, root: int = -1, communicator: int = 0) -> None:
+        self.note(RecordedCall(operation, "", root, bytes=size, communicator=communicator), operation)
+
+    def split(self, number: int, place: Callable[[int], tuple[int, int]]) -> None:
+        """Make the communicator of a number; ``place`` gives the color and the key of a rank."""
+        color = place(self.rank)[0]
+        together = [rank for rank in range(self.ranks) if place(rank)[0] == color]
+        if color >= 0:
+            self.groups[number] = tuple(sorted(together, key=lambda rank: (place(rank)[1], rank)))
 
     def calls(self) -> list[RecordedCall]:
         return [*self.noted, RecordedCall("MPI_Finalize", self.phase)]
@@ -77,12 +85,11 @@ Program = Callable[[Rank, Parameters], None]
 
 def run(program: Program, ranks: int, parameters: Parameters | None = None, *, sites: bool = True) -> Recording:
     """Return the recording of a program."""
-    made = []
-    for number in range(ranks):
-        rank = Rank(number, ranks, sites=sites)
+    made = [Rank(number, ranks, sites=sites) for number in range(ranks)]
+    for rank in made:
         program(rank, parameters or {})
-        made.append(rank.calls())
-    return Recording(made, dict(parameters or {}), program="small")
+    groups = [rank.groups for rank in made]
+    return Recording([rank.calls() for rank in made], dict(parameters or {}), program="small", groups=groups)
 
 
 def runs(program: Program, counts: Sequence[int] = COUNTS, *, sites: bool = True, **parameters: int) -> list[Recording]:
