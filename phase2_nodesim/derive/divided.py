@@ -1,13 +1,15 @@
 """Sizes of messages that follow a range which the ranks divide among themselves.
 
 A program deals N cells to the ranks, or to those along an axis; a message has as many bytes as its block has cells,
-times those of a cell, plus a border. N need not be named: it follows from where the larger blocks are and how much they
-shrink. In: bytes at points. Out: expressions such as ``8 * block(768, d0, c0) + 16``, all that fit.
+times those of a cell, plus a border; a face in three dimensions is the product of two such blocks. N need not be named:
+it follows from where the larger blocks are and how much they shrink. In: bytes at points. Out: expressions such as
+``8 * block(768, d0, c0) + 16``, all that fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +19,15 @@ from phase2_nodesim.derive.points import Values
 
 _LARGEST = 1 << 17
 """Ranges up to this many cells are looked for; longer ones if they are a number of the command."""
-_MOST = 8
+_LARGEST_SIDE = 1 << 12
+"""The same, of a side of a face."""
+_MOST_SIDES = 64
+_BORDERS = (0, 1, 2, -1, -2, 3, 4, 5, 6, 8, 10)
+_MOST = 24
 """Expressions that are kept; more say that the runs leave the range open."""
 
+# The names of the number of parts, and of the own part.
+_Axis = tuple[str, str]
 # Cells of each range, parts and number of the part -> cells of the part.
 _Deal = Callable[[Values, int, int], Values]
 
@@ -38,7 +46,8 @@ def _last_larger(cells: Values, parts: int, part: int) -> Values:
 
 def _rounded_up(cells: Values, parts: int, part: int) -> Values:
     size = -(-cells // parts)
-    return np.minimum(np.maximum(cells - part * size, 0), size)
+    found: Values = np.minimum(np.maximum(cells - part * size, 0), size)
+    return found
 
 
 # The usual ways to deal cells, and the expressions for them.
@@ -67,55 +76,109 @@ class _Range:
     unit: int
     border: int
 
+    def text(self, form: str, axis: _Axis) -> str:
+        """Return the expression for the size of a part along an axis."""
+        parts, part = axis
+        block = form.format(n=self.cells, d=parts, c=part)
+        text = f"{self.unit} * {block}" if self.unit != 1 else block
+        return f"{text} {'+' if self.border > 0 else '-'} {abs(self.border)}" if self.border else text
+
 
 def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]:
     """Return the expressions that fit, those of named numbers and without a border first; none if too many do."""
     if len(observed) != 1 or observed[0].bound:
         return []
     named = sorted({value for _, parameters in formulas.points.runs for value in parameters.values()})
-    found: list[tuple[tuple[bool, bool, int, int], str]] = []
-    for parts, part in _axes(formulas):
-        seen = _seen(observed[0], parts, part, formulas)
-        for deal, form in _DEALS if seen else ():
-            for one in _ranges(seen, deal, named):
-                block = form.format(n=one.cells, d=parts, c=part)
-                text = f"{one.unit} * {block}" if one.unit != 1 else block
-                sign = "+" if one.border > 0 else "-"
-                text = f"{text} {sign} {abs(one.border)}" if one.border else text
-                found.append(((one.cells not in named, one.border != 0, abs(one.border), one.cells), text))
+    found: list[tuple[tuple[int, ...], str]] = []
+    for axis in _axes(formulas):
+        seen = _seen(observed[0], (axis,), formulas)
+        if seen is not None and len(np.unique(seen[:, 0])) >= FEWEST_VALUES:
+            found += _alone(seen, axis, named)
     texts = list(dict.fromkeys(text for _, text in sorted(found)))
+    if not texts:
+        for axes in itertools.combinations(_axes(formulas, ranks=False), 2):
+            if (seen := _seen(observed[0], axes, formulas)) is not None:
+                texts += _with_each_side(_faces(seen, axes, named))
     return texts if len(texts) <= _MOST else []
 
 
-def _axes(formulas: Formulas) -> Iterator[tuple[str, str]]:
+def _alone(
+    seen: Values, axis: _Axis, named: Sequence[int], largest: int = _LARGEST
+) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Yield ranges whose parts have the sizes seen, as (what is believed first, expression)."""
+    parts = [_Part(*row) for row in seen.tolist()]
+    for deal, form in _DEALS:
+        for one in _ranges(parts, deal, named, largest):
+            text = one.text(form, axis)
+            yield (int(one.cells not in named), int(one.border != 0), abs(one.border), one.cells), text
+
+
+def _with_each_side(found: Iterable[tuple[tuple[int, ...], str, str]]) -> list[str]:
+    """Return products that have each of the sides found; of the many pairs of them the others differ where these do."""
+    sides: set[tuple[int, str]] = set()
+    texts = []
+    for _, one, other in sorted(found):
+        if not {(0, one), (1, other)} <= sides:
+            sides |= {(0, one), (1, other)}
+            texts.append(f"({one}) * ({other})")
+    return texts
+
+
+def _faces(seen: Values, axes: Sequence[_Axis], named: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str, str]]:
+    """Yield pairs of ranges whose parts, each with a border, have products of the sizes seen."""
+    sides = np.array(sorted({*range(int(seen[:, 0].max()), _LARGEST_SIDE), *named}), np.int64)
+    _, groups = np.unique(seen[:, 2:4], axis=0, return_inverse=True)
+    for (deal, form), border in itertools.product(_DEALS, _BORDERS):
+        cells = sides
+        for group in range(int(groups.max()) + 1):
+            rows = seen[groups == group]
+            first = deal(cells, int(rows[0, 0]), int(rows[0, 1])) + border
+            for row in rows:
+                side = deal(cells, int(row[0]), int(row[1])) + border
+                fits = (side > 0) & (row[4] % np.maximum(side, 1) == 0) & (row[4] * first == rows[0, 4] * side)
+                cells, first = cells[fits], first[fits]
+        if len(cells) > _MOST_SIDES:
+            continue  # no two parts of the first axis have the same of the second
+        for n in cells.tolist():
+            one = np.array([n], np.int64)
+            others = [
+                (int(row[2]), int(row[3]), int(row[4]) // int(deal(one, int(row[0]), int(row[1]))[0] + border))
+                for row in seen
+            ]
+            block = _Range(n, 1, border).text(form, axes[0])
+            rest = np.unique(np.array(others, np.int64), axis=0)
+            for order, text in _alone(rest, axes[1], named, _LARGEST_SIDE):
+                yield (*order, abs(border), n), block, text
+
+
+def _axes(formulas: Formulas, *, ranks: bool = True) -> Iterator[_Axis]:
     """Yield how many parts there are and which one a rank has: along each axis, then among all ranks."""
     rule = formulas.points.rule
     for axis in range(rule.dimensions if rule else 0):
         yield f"d{axis}", f"c{axis}"
-    if rule is None or rule.dimensions > 1:
+    if ranks and (rule is None or rule.dimensions > 1):
         yield "P", "rank"
 
 
-def _seen(one: Observed, parts: str, part: str, formulas: Formulas) -> list[_Part]:
-    """Return the distinct sizes by part; empty if they are no function of it, or too few to say anything."""
-    many, which = formulas.points.values(parts), formulas.points.values(part)
-    if many is None or which is None:
-        return []
-    rows = np.unique(np.stack([many, which, one.values], axis=1)[one.where], axis=0)
-    if len(np.unique(rows[:, :2], axis=0)) < len(rows) or len(np.unique(rows[:, 0])) < FEWEST_VALUES:
-        return []
-    if len(np.unique(rows[:, 2])) < FEWEST_VALUES:
-        return []
-    return [_Part(*row) for row in rows.tolist()]
+def _seen(one: Observed, axes: Sequence[_Axis], formulas: Formulas) -> Values | None:
+    """Return the distinct rows of parts and part (along each axis) and size; None if sizes do not follow from them."""
+    columns = [formulas.points.values(name) for axis in axes for name in axis]
+    known = [column for column in columns if column is not None]
+    if len(known) < len(columns):
+        return None
+    rows: Values = np.unique(np.stack([*known, one.values], axis=1)[one.where], axis=0)
+    if len(np.unique(rows[:, :-1], axis=0)) < len(rows) or len(np.unique(rows[:, -1])) < FEWEST_VALUES:
+        return None
+    return rows
 
 
-def _ranges(seen: Sequence[_Part], deal: _Deal, named: Sequence[int]) -> Iterator[_Range]:
+def _ranges(seen: Sequence[_Part], deal: _Deal, named: Sequence[int], largest: int) -> Iterator[_Range]:
     """Yield the ranges whose parts have the sizes seen."""
     least = min(seen, key=lambda one: one.size)
     most = max(seen, key=lambda one: one.size)
-    largest = max(one.parts for one in seen)
+    fewest = max(one.parts for one in seen)
     # Programs refuse to deal fewer cells than there are parts.
-    candidates = [np.arange(largest, _LARGEST), np.array([n for n in named if n >= _LARGEST], np.int64)]
+    candidates = [np.arange(fewest, largest), np.array([n for n in named if n >= largest], np.int64)]
     cells = np.concatenate(candidates)
     small, large = (deal(cells, one.parts, one.part) for one in (least, most))
     more = large - small
