@@ -1,0 +1,59 @@
+"""Derived skeletons of real programs, run natively: the calls of runs that were not learned from, one after the other.
+
+One program hears from neighbours in any order and waits for them one by one, one works in communicators of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pipeline
+import pytest
+import yaml
+
+from manynode.process import run
+
+SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
+
+pytestmark = [
+    pytest.mark.usefixtures("no_busy_start"),
+    pytest.mark.skipif(shutil.which("mpicc.mpich") is None, reason="MPICH is not installed"),
+]
+
+
+def derived(folder: Path, source: str, ranks: str, target: int, *words: str) -> tuple[dict[str, Any], str]:
+    """Derive the skeleton of a program and compare the native one with a run of 16 ranks; return it, and what was said.
+
+    ``ranks`` are the runs that it is learned from, ``target`` a number of ranks at which it must be agreed.
+    """
+    program, skeleton = folder / "program", folder / "program.skeleton.yaml"
+    run(["mpicc.mpich", "-g", "-O1", "-o", program, SOURCES / source], what="compiling the program")
+    options = ["--ranks", ranks, "--held-out", "", "--target", target, "--output", skeleton]
+    done = pipeline.manynode("derive", *options, "--recordings", folder / "recordings", "--", program, *words)
+    assert done.returncode == 0 and f"| {target} | agreed |" in done.stdout, done.stdout + done.stderr
+    experiment = {
+        "name": "program",
+        "application": {"command": [str(program), *words], "derived": str(skeleton)},
+        "nodes": [4],
+        "ranks_per_node": 4,
+        "machine": "broadwell",
+        "network": "opa100-fat-tree",
+    }
+    compared = pipeline.manynode("conformance", pipeline.write(folder, experiment), "--ranks", "16")
+    assert compared.returncode == 0 and "16 ranks: equal" in compared.stdout, compared.stdout + compared.stderr
+    return yaml.safe_load(skeleton.read_text()), done.stdout
+
+
+def test_a_list_of_neighbours(tmp_path: Path) -> None:
+    _, said = derived(tmp_path, "neighbour_list.c", "1,4,8,12,18,27", 1000, "4")
+    assert "receives from any source at MPI_Irecv@neighbour_list.c:" in said
+
+
+def test_communicators(tmp_path: Path) -> None:
+    skeleton, _ = derived(tmp_path, "communicators.c", "4,6,8,9,12,17,18,24,27", 16)
+    assert {one["color"]: one["key"] for one in skeleton["communicators"]} == {
+        **{0: "rank", "c1 * d0 + c0": "rank", "c2 * d1 + c1": "rank", "c1": "rank"},
+        **{"rank // 4": "P - rank", "0 if rank % 2 == 1 else -1": "rank"},
+    }
