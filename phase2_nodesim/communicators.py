@@ -85,11 +85,11 @@ def communicators_as_made(files: list[MarkerFile]) -> list[dict[int, Member]]:
     """
     identities = _Identities()
     known = [_of_rank(file, identities) for file in files]
+    used = {one.identity for file, members in zip(files, known, strict=True) for one in _used(file, members).values()}
     numbers: dict[int, int] = {}
     for file, members in zip(files, known, strict=True):
-        _used(file, members)
         for member in members.values():
-            if numbers.setdefault(member.identity, member.number) != member.number:
+            if member.identity in used and numbers.setdefault(member.identity, member.number) != member.number:
                 raise InputError(
                     "the ranks of a communicator make it in different orders",
                     where=str(file.path),

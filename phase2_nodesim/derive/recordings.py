@@ -72,10 +72,8 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         files = read_marker_directory(folder)
     check_whole(files, "a skeleton cannot be derived from a recording")
     ranks = [in_order_of_sources(rank_calls(file, matched=True)) for file in files]
-    members = (
-        communicators_as_made(files) if any(call.communicator > WORLD for calls in ranks for call in calls) else []
-    )
-    ranks = [_with_numbers(calls, known) for calls, known in zip(ranks, members, strict=True)] if members else ranks
+    members = communicators_as_made(files)
+    ranks = [_with_numbers(calls, known) for calls, known in zip(ranks, members, strict=True)]
     others = [[one for one in known.values() if one.number != WORLD and not one.inter] for known in members]
     first = files[0].metadata
     return Recording(
