@@ -107,7 +107,12 @@ def reused(given: Path | None, resolved: Resolved) -> Path | None:
     """
     if given is None or (given / _RESOLVED).is_file():
         return given
-    source = fitting(sources(given), resolved)
+    return fitting_of(given, sources(given), resolved)
+
+
+def fitting_of(given: Path, sources: Sequence[Path], resolved: Resolved) -> Path | None:
+    """Return the first of the ``sources`` in ``given`` whose measured runs fit, or None, which is said."""
+    source = fitting(sources, resolved)
     if source is None and measures(resolved):
         print(f"no measurements in {given} fit {resolved.name}: measuring it", flush=True)
     return source

@@ -15,7 +15,7 @@ from manynode.checks import check_experiment
 from manynode.command_answer import say
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError, UsageError
-from manynode.measurements import fitting, measures, sources
+from manynode.measurements import fitting_of, sources
 from manynode.run import resolve_with, run_experiment
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 
@@ -50,10 +50,8 @@ def run_several(
     failures: dict[str, ManynodeError] = {}
     for number, (path, resolved) in enumerate(planned.items(), start=1):
         name = resolved.name
-        source = fitting(found, resolved)
         print(f"experiment {number} of {len(planned)}: {name}", flush=True)
-        if found and source is None and measures(resolved):
-            print(f"no measurements in {measurements_from} fit {name}: measuring it", flush=True)
+        source = measurements_from and fitting_of(measurements_from, found, resolved)
         try:
             run_experiment(
                 path, cores=cores, directory=directory, dry_run=dry_run, until=until, profile=profile,

@@ -9,7 +9,7 @@ they contradict are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -199,6 +199,15 @@ def _pattern(by_count: Mapping[int, Sequence[Stream]], identity: Identity, base:
     return replace(found, grid=grids[0], rivals=tuple(grids[1:]))
 
 
+def _tried(best: Pattern, base: Sequence[Recording]) -> Iterator[list[Pattern]]:
+    """Yield the patterns that explain the messages best, then those with a grid of communicators.
+
+    Messages around a ring of all ranks may be beside rows of a grid.
+    """
+    yield [best, *map(best.with_grid, best.rivals)]
+    yield [best.with_grid(rule) for rule in grids_of(base)]
+
+
 def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
     """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
     by_count = _by_count(base)
@@ -206,8 +215,7 @@ def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Struct
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
     best = _pattern(by_count, identity, base)
     failure: InputError | None = None
-    # Messages around a ring of all ranks may be beside rows of a grid.
-    for patterns in ([best, *map(best.with_grid, best.rivals)], map(best.with_grid, grids_of(base))):
+    for patterns in _tried(best, base):
         fitting: list[_Structure] = []
         for pattern in patterns:
             try:
@@ -239,7 +247,7 @@ def _with_rules(
     for (run, rank), indices in events.items():
         pairs[run, rank] = (by_count[base[run].ranks][rank], [leaf_of[index] for index in indices])
     waits = name_requests(list(pairs.values()))
-    groups = {group.number: group for group in find_groups(base, points, guards)}
+    groups = find_groups(base, points, guards)
     rules = find_rules(slots, tree, points, guards, waits.makers, groups)
     found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular)
     if not partners <= irregular:

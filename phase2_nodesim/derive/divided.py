@@ -60,15 +60,6 @@ _DEALS: tuple[tuple[_Deal, str], ...] = (
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A size that was seen: of one part of so many."""
-
-    parts: int
-    part: int
-    size: int
-
-
-@dataclass(frozen=True)
 class _Range:
     """``unit`` bytes for each of ``cells``, and a border."""
 
@@ -106,9 +97,8 @@ def _alone(
     seen: Values, axis: _Axis, named: Sequence[int], largest: int = _LARGEST
 ) -> Iterator[tuple[tuple[int, ...], str]]:
     """Yield ranges whose parts have the sizes seen, as (what is believed first, expression)."""
-    parts = [_Part(*row) for row in seen.tolist()]
     for deal, form in _DEALS:
-        for one in _ranges(parts, deal, named, largest):
+        for one in _ranges(seen.tolist(), deal, named, largest):
             text = one.text(form, axis)
             yield (int(one.cells not in named), int(one.border != 0), abs(one.border), one.cells), text
 
@@ -131,19 +121,19 @@ def _faces(seen: Values, axes: Sequence[_Axis], named: Sequence[int]) -> Iterato
     for (deal, form), border in itertools.product(_DEALS, _BORDERS):
         cells = sides
         for group in range(int(groups.max()) + 1):
-            rows = seen[groups == group]
-            first = deal(cells, int(rows[0, 0]), int(rows[0, 1])) + border
-            for row in rows:
-                side = deal(cells, int(row[0]), int(row[1])) + border
-                fits = (side > 0) & (row[4] % np.maximum(side, 1) == 0) & (row[4] * first == rows[0, 4] * side)
+            rows = seen[groups == group].tolist()
+            parts, part, _, _, first_size = rows[0]
+            first = deal(cells, parts, part) + border
+            for parts, part, _, _, size in rows:
+                side = deal(cells, parts, part) + border
+                fits = (side > 0) & (size % np.maximum(side, 1) == 0) & (size * first == first_size * side)
                 cells, first = cells[fits], first[fits]
         if len(cells) > _MOST_SIDES:
             continue  # no two parts of the first axis have the same of the second
         for n in cells.tolist():
             one = np.array([n], np.int64)
             others = [
-                (int(row[2]), int(row[3]), int(row[4]) // int(deal(one, int(row[0]), int(row[1]))[0] + border))
-                for row in seen
+                (d, c, size // int(deal(one, parts, part)[0] + border)) for parts, part, d, c, size in seen.tolist()
             ]
             block = _Range(n, 1, border).text(form, axes[0])
             rest = np.unique(np.array(others, np.int64), axis=0)
@@ -172,22 +162,22 @@ def _seen(one: Observed, axes: Sequence[_Axis], formulas: Formulas) -> Values | 
     return rows
 
 
-def _ranges(seen: Sequence[_Part], deal: _Deal, named: Sequence[int], largest: int) -> Iterator[_Range]:
-    """Yield the ranges whose parts have the sizes seen."""
-    least = min(seen, key=lambda one: one.size)
-    most = max(seen, key=lambda one: one.size)
-    fewest = max(one.parts for one in seen)
+def _ranges(seen: Sequence[tuple[int, int, int]], deal: _Deal, named: Sequence[int], largest: int) -> Iterator[_Range]:
+    """Yield the ranges whose parts have the sizes seen: rows of parts, part and size."""
+    *small_part, least = min(seen, key=lambda row: row[2])
+    *large_part, most = max(seen, key=lambda row: row[2])
+    fewest = max(parts for parts, _, _ in seen)
     # Programs refuse to deal fewer cells than there are parts.
     candidates = [np.arange(fewest, largest), np.array([n for n in named if n >= largest], np.int64)]
     cells = np.concatenate(candidates)
-    small, large = (deal(cells, one.parts, one.part) for one in (least, most))
-    more = large - small
-    fits = (more > 0) & ((most.size - least.size) % np.maximum(more, 1) == 0)
+    small = deal(cells, *small_part)
+    more = deal(cells, *large_part) - small
+    fits = (more > 0) & ((most - least) % np.maximum(more, 1) == 0)
     cells, small, more = cells[fits], small[fits], more[fits]
-    unit = (most.size - least.size) // more
-    border = least.size - unit * small
-    for one in seen:
-        fits = unit * deal(cells, one.parts, one.part) + border == one.size
+    unit = (most - least) // more
+    border = least - unit * small
+    for parts, part, size in seen:
+        fits = unit * deal(cells, parts, part) + border == size
         cells, unit, border = cells[fits], unit[fits], border[fits]
     for values in zip(cells.tolist(), unit.tolist(), border.tolist(), strict=True):
         yield _Range(*values)

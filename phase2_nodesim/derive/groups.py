@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manynode.errors import InputError
-from phase2_nodesim.communicators import WORLD
 from phase2_nodesim.derive.guards import ALWAYS, Guards
 from phase2_nodesim.derive.patterns import GridRule, rules
 from phase2_nodesim.derive.points import Points, Values
@@ -23,6 +22,8 @@ from phase2_nodesim.derive.recordings import Recording
 
 Content = dict[str, object]
 
+PLACE = "communicators/"
+"""How the places of doubts about communicators begin."""
 _PARTS = (2, 3, 4, 5, 6, 8)
 _MOST_BLOCKS = 16
 _TRIVIAL = ("0", "rank")
@@ -34,7 +35,6 @@ _ALONE = -1
 class Group:
     """The communicators of one number: ``colors`` and ``key`` as in the contract, ``firsts`` their least ranks."""
 
-    number: int
     name: str
     colors: tuple[str, ...]
     key: str
@@ -45,7 +45,7 @@ class Group:
 
     def doubts(self, place: int) -> list[Content]:
         """Return what the runs leave open, of the communicator at a place of the file's list."""
-        where = f"communicators/{place}/color"
+        where = f"{PLACE}{place}/color"
         return [{"at": where, "says": self.colors[0], "or": list(self.colors[1:])}] if len(self.colors) > 1 else []
 
 
@@ -68,9 +68,9 @@ def grids_of(base: Sequence[Recording]) -> list[GridRule]:
     return list(found.values())
 
 
-def find_groups(base: Sequence[Recording], points: Points, guards: Guards) -> list[Group]:
-    """Return the groups of all numbers, in order."""
-    return [_group(number, f"group{i}", base, points, guards) for i, number in enumerate(_numbers(base), start=1)]
+def find_groups(base: Sequence[Recording], points: Points, guards: Guards) -> dict[int, Group]:
+    """Return the groups by number, in order."""
+    return {number: _group(number, f"group{i}", base, points, guards) for i, number in enumerate(_numbers(base), 1)}
 
 
 def together(colors: Values, starts: Iterable[int] = ()) -> Values:
@@ -86,10 +86,7 @@ def together(colors: Values, starts: Iterable[int] = ()) -> Values:
 
 def _numbers(base: Sequence[Recording]) -> list[int]:
     """Return the numbers of the communicators that calls use; all runs must make them."""
-    if not any(one.groups for one in base):
-        return []
-    used = {call.communicator for one in base for calls in one.calls for call in calls}
-    used = {number for number in used if number > WORLD}
+    used = frozenset[int]().union(*(one.communicators for one in base))
     for one in base:
         if missing := used.difference(*one.groups):
             raise InputError(
@@ -120,9 +117,7 @@ def _group(number: int, name: str, base: Sequence[Recording], points: Points, gu
         for color in fitting
         for condition in conditions
     ]
-    return Group(
-        number, name, tuple(_distinct(colors, guards.probe.points)), key, tuple(dict.fromkeys(fitting.values()))
-    )
+    return Group(name, tuple(_distinct(colors, guards.probe.points)), key, tuple(dict.fromkeys(fitting.values())))
 
 
 def _by_rank() -> list[tuple[str, str]]:

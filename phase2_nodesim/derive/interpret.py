@@ -98,10 +98,10 @@ class Job:
         self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)
         self.means = {name: self.mean(entry) for name, entry in content.get("distributions", {}).items()}
         self.drawn: list[dict[int, tuple[str | None, str | None]]] = []
-        self._numbers = {entry["name"]: i for i, entry in enumerate(content.get("communicators", ()), start=1)}
-        self.colors = [np.zeros(ranks, np.int64)]
-        for entry in content.get("communicators", ()):
-            self.colors.append(self.by_rank(str(entry["color"]), f"communicators/{entry['name']}"))
+        groups = content.get("communicators", ())
+        self._numbers = {entry["name"]: number for number, entry in enumerate(groups, start=1)}
+        own_colors = [self.by_rank(str(entry["color"]), f"communicators/{entry['name']}") for entry in groups]
+        self.colors = [np.zeros(ranks, np.int64), *own_colors]
         self._body = content["body"]
 
     @cached_property

@@ -118,8 +118,9 @@ def find_pattern(
     twins = [rule for rule in scores if rule != best and extents_of[rule] == extents_of[best]]
     rivals: list[GridRule] = []
     known = {extents_of[best]}
+    not_shown = _dimensions_not_shown(streams)
     for rule, score in scores.items():
-        shown = _uses_all_axes(extents_of[rule]) or rule.dimensions <= _dimensions_not_shown(streams)
+        shown = _uses_all_axes(extents_of[rule]) or rule.dimensions <= not_shown
         if score == scores[best] and extents_of[rule] not in known and shown:
             known.add(extents_of[rule])
             rivals.append(replace(rule, periodic=_periodic(rule, pairs, on_grid)))

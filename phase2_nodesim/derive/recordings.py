@@ -58,6 +58,11 @@ class Recording:
         return f"{self.ranks} ranks" + (f" ({words})" if words else "")
 
     @cached_property
+    def communicators(self) -> frozenset[int]:
+        """The numbers of the communicators but the world that calls use."""
+        return frozenset(number for calls in self.calls for call in calls if (number := call.communicator) > WORLD)
+
+    @cached_property
     def digest(self) -> str:
         """A checksum of the calls, which repeats for the same calls."""
         return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()[:16]

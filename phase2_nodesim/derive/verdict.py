@@ -19,7 +19,7 @@ import numpy as np
 
 from manynode.derived.expression import ExpressionError, parse
 from manynode.errors import InputError
-from phase2_nodesim.derive.groups import together
+from phase2_nodesim.derive.groups import PLACE, together
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.load import LoadShare
 from phase2_nodesim.derive.matching import mismatch, unknown_phase
@@ -29,7 +29,6 @@ Level = Literal["proved", "agreed", "assumed", "refused"]
 
 # The largest relative error of a job's volume with which drawn sizes are used.
 MOST_SPREAD = 0.05
-_GROUPS = "communicators/"
 # Numbers of ranks that a user may record to decide a doubt.
 _RECORDABLE = range(2, 129)
 
@@ -111,7 +110,7 @@ def differs(doubt: Content, other: str, job: Job) -> bool:
             return False
         named = {str(rule): rule for rule in rules()}
         return _extents(named[doubt["says"]].grid(job.ranks).extents) != _extents(named[other].grid(job.ranks).extents)
-    if doubt["at"].startswith(_GROUPS):
+    if doubt["at"].startswith(PLACE):
         return _apart(doubt["says"], other, job)
     for scope in _scopes(doubt["at"], job):
         try:
@@ -129,7 +128,7 @@ def differs(doubt: Content, other: str, job: Job) -> bool:
 def _apart(says: str, other: str, job: Job) -> bool:
     """Say whether two colors of a communicator put other ranks together."""
     try:
-        one, two = (together(job.by_rank(color, _GROUPS)) for color in (says, other))
+        one, two = (together(job.by_rank(color, PLACE)) for color in (says, other))
     except ExpressionError:
         return True
     return not np.array_equal(one, two)
@@ -168,7 +167,7 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
 
 def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
-    if doubt["says"] == "0" and not doubt["at"].startswith(_GROUPS):
+    if doubt["says"] == "0" and not doubt["at"].startswith(PLACE):
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
     if doubt["at"] == "grid" and job.stated_extents:
         # Where no rule gives the program's grids, another number of ranks says nothing about this one.
