@@ -103,7 +103,7 @@ def sources(given: Path | None) -> list[Path]:
 def reused(given: Path | None, resolved: Resolved) -> Path | None:
     """Return the results folder whose measured runs ``resolved`` is to take over.
 
-    It is ``given`` if that is one, whether its runs fit or not, else the first in it that fits; that none fits is said.
+    It is ``given`` if that is one, whether its runs fit or not, else what :func:`fitting_of` finds.
     """
     if given is None or (given / _RESOLVED).is_file():
         return given
@@ -111,7 +111,7 @@ def reused(given: Path | None, resolved: Resolved) -> Path | None:
 
 
 def fitting_of(given: Path, sources: Sequence[Path], resolved: Resolved) -> Path | None:
-    """Return the first of the ``sources`` in ``given`` whose measured runs fit, or None, which is said."""
+    """Return the one of the ``sources`` in ``given`` with most measured runs that fit, or None, which is said."""
     source = fitting(sources, resolved)
     if source is None and measures(resolved):
         print(f"no measurements in {given} fit {resolved.name}: measuring it", flush=True)
@@ -119,8 +119,12 @@ def fitting_of(given: Path, sources: Sequence[Path], resolved: Resolved) -> Path
 
 
 def fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
-    """Return the first of ``sources`` whose measured runs fit ``resolved``, or None."""
-    return next((source for source in sources if fit(source, resolved)), None)
+    """Return the one of ``sources`` with most measured runs that fit ``resolved``, or None.
+
+    The results of ``resolved`` itself may be among them, interrupted before its first run was measured.
+    """
+    counts = {source: len(measured(source)) for source in sources if fit(source, resolved)}
+    return max((source for source, count in counts.items() if count), key=counts.__getitem__, default=None)
 
 
 def _experiment_of(source: Path) -> dict[str, Any]:

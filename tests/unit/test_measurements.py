@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,11 @@ def test_a_folder_of_results_gives_those_that_fit(tmp_path: Path, capsys: pytest
         if name == "other":
             content["ranks_per_node"] += 1
         write_json(tmp_path / name / "experiment.json", "experiment/1", {"experiment": content})
+        (tmp_path / name / "profile" / "nodes-1").mkdir(parents=True)
+        (tmp_path / name / "profile" / "nodes-1" / "counters.parquet").touch()
+    # The experiment's own results, interrupted while they were measured.
+    shutil.copytree(tmp_path / "same", tmp_path / "demo")
+    (tmp_path / "demo" / "profile" / "nodes-1" / "counters.parquet").unlink()
     assert reused(tmp_path, resolved) == tmp_path / "same"
     # A folder that is named itself is kept: taking its runs over says in what it differs.
     assert reused(tmp_path / "other", resolved) == tmp_path / "other"
