@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WAITS_FOR_ONE = ("MPI_Wait", "MPI_Waitany")
+BLOCKS = ("sent", "received")
+"""Fields that are expressions of ``k``, the number of a block."""
 WAITS = (*WAITS_FOR_ONE, "MPI_Waitall", "MPI_Waitsome")
 
 
@@ -71,3 +73,9 @@ def _forms() -> dict[str, CallForm]:
 
 CALL_FORMS = _forms()
 """MPI's name -> its form, of all calls of ``skeletons/include/manynode/mpi.hpp``."""
+
+
+def block_fields(operation: str) -> tuple[str, ...]:
+    """Return the fields of a call that have the bytes of each of its blocks; none of a call without counts."""
+    form = CALL_FORMS.get(operation)
+    return tuple(field for field in BLOCKS if form is not None and field in form.required)

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from manynode import input_file, tables
 from manynode.config import yaml_text
 from manynode.derived.arithmetic import LEAST, MOST, Value
+from manynode.derived.call_forms import BLOCKS
 from manynode.derived.expression import Expression, Scope, may_name, parse
 from manynode.derived.grids import Grid, coordinate_names, grid_of_rule
 from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Distribution, Drawn, GridSection, Item
@@ -28,7 +29,6 @@ from manynode.errors import InputError, OutputError, nearest
 COMPILED_SCHEMA = "derived-program/1"
 
 _EXPRESSIONS = ("when", "repeat", "peer", "source", "bytes", "receive_bytes", "tag", "receive_tag", "take")
-_OF_BLOCKS = ("sent", "received")
 _LISTS = ("sources", "destinations")
 
 
@@ -101,7 +101,7 @@ def _check_item(
 ) -> None:
     names = known | set(indices)
     for field, text in expressions(item):
-        parse(text, f"{where}/{field}").check(names | {"k"} if field in _OF_BLOCKS else names, axes)
+        parse(text, f"{where}/{field}").check(names | {"k"} if field in BLOCKS else names, axes)
     if item.index is not None and (not may_name(item.index) or item.index in names):
         raise InputError("a loop's index has a name that is taken", where=f"{where}/index", found=item.index)
     drawn = [size.draw for size in (item.bytes, item.receive_bytes) if isinstance(size, Drawn)]
@@ -142,7 +142,7 @@ def items(
 
 def expressions(item: Item) -> Iterator[tuple[str, str | int]]:
     """Yield the fields of an item that are expressions, lists as ``sources/0``, with their texts."""
-    for field in (*_EXPRESSIONS, *_OF_BLOCKS):
+    for field in (*_EXPRESSIONS, *BLOCKS):
         value = getattr(item, field)
         if isinstance(value, str | int):
             yield field, value
@@ -235,7 +235,7 @@ def _distribution(one: Distribution) -> dict[str, Any]:
 
 def _compiled(item: Item) -> dict[str, Any]:
     content = item.model_dump(mode="json", exclude_none=True, exclude={"do"})
-    for field in (*_EXPRESSIONS, *_OF_BLOCKS):
+    for field in (*_EXPRESSIONS, *BLOCKS):
         if isinstance(content.get(field), int):
             content[field] = str(content[field])
     for field in _LISTS:

@@ -25,29 +25,29 @@ SIDE = "side"
 def block_sizes(observed: Sequence[Observed], along: Along | None, formulas: Formulas) -> list[str]:
     """Return the expressions that fit, or none."""
     points = formulas.points
-    if points.rule is None:
-        return []
     found = []
-    sides = _sides(formulas)
-    for form, places, side in itertools.product(_BLOCKS, _places(points.rule.dimensions, along), sides):
-        product = " * ".join(form.format(n=f"({side})", d=f"d{axis}", c=f"({place})") for axis, place in places)
+    places_of = list(_places(points.rule.dimensions if points.rule else 0, along))
+    for form, places, side in itertools.product(_BLOCKS, places_of, sides(formulas)):
+        product = " * ".join(form.format(n=f"({side})", d=parts, c=f"({part})") for parts, part in places)
         unit = _unit(product, observed, formulas)
         if unit and fits(f"{unit} * {product}", observed, points):
             found.append(f"{unit} * {product}")
     return found
 
 
-def _places(dimensions: int, along: Along | None) -> Iterator[list[tuple[int, str]]]:
-    """Yield the blocks that may meet, as (axis, coordinate): the own ones, and the peer's along a line."""
-    own = [(axis, f"c{axis}") for axis in range(dimensions)]
+def _places(dimensions: int, along: Along | None) -> Iterator[list[tuple[str, str]]]:
+    """Yield the blocks that may meet, as (how many, which): the own ones, and the peer's along a line."""
+    own = [(f"d{axis}", f"c{axis}") for axis in range(dimensions)]
     if along is not None:
         axis, order = along
-        yield [*own, (axis, ORDERS[order].format(c=f"c{axis}", d=f"d{axis}", i=LINE_INDEX))]
+        yield [*own, (f"d{axis}", ORDERS[order].format(c=f"c{axis}", d=f"d{axis}", i=LINE_INDEX))]
     for number in range(1, dimensions + 1):
         yield from map(list, itertools.combinations(own, number))
+    if dimensions != 1:
+        yield [("P", "rank")]
 
 
-def _sides(formulas: Formulas) -> list[str]:
+def sides(formulas: Formulas) -> list[str]:
     """Return expressions that the side of a global array may be; of parameters, or of their only recorded values."""
     runs = formulas.points.runs
     fixed = {value for _, parameters in runs for name, value in parameters.items() if name not in formulas.varied}

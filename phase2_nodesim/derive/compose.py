@@ -14,17 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from manynode.derived.call_forms import CALL_FORMS, block_fields
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
+from phase2_nodesim.derive.counts import block_texts
 from phase2_nodesim.derive.divided import divided_sizes
 from phase2_nodesim.derive.drawn import Draws
 from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.groups import Group
 from phase2_nodesim.derive.guards import ALWAYS
+from phase2_nodesim.derive.lines import Along
 from phase2_nodesim.derive.observations import Number, Observations, nobody
 from phase2_nodesim.derive.places import bounds_phase, call_at, mpi_name, passed
+from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import LINE_INDEX, Rule, name_numbers
 from phase2_nodesim.derive.unvaried import Unvaried
@@ -32,8 +36,6 @@ from phase2_nodesim.derive.waits import Waits
 from phase2_nodesim.recording import RecordedCall
 
 Content = dict[str, Any]
-
-_NO_SIZE = ("MPI_Barrier", "MPI_Ibarrier")
 
 
 @dataclass
@@ -141,8 +143,10 @@ class Composer:
         first = next(iter(calls.values()))[0]
         if (size := self.draws.size(number, 0)) is not None:
             found["bytes"] = self._drawn(size, calls, rule, lambda c: c.bytes)
-        elif rule.slot.operation not in _NO_SIZE:
+        elif "bytes" in CALL_FORMS[mpi_name(rule.slot.operation)].fields:
             found["bytes"] = self._number(number, calls, where, "bytes", lambda c: c.bytes, lambda c: c.peer)
+        for key in block_fields(rule.slot.operation):
+            found[key] = self._blocks(number, calls, where, key)
         if rule.slot.is_message:
             found["tag"] = self._tag(number, calls, where, "tag", lambda c: c.tag, {i: s[0] for i, s in steps.items()})
         if first.peer2 != NO_PEER:
@@ -207,6 +211,28 @@ class Composer:
         self._doubt(f"{where}/{key}", texts, self.rules[number].when[0])
         return texts[0]
 
+    def _blocks(self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str) -> str:
+        """Return the sizes of the blocks of a collective with counts; of one with a root, only that knows them."""
+        rule = self.rules[number]
+        seen: dict[int, tuple[int, ...]] = {point: getattr(made[0], key) for point, made in calls.items()}
+        blocks = {point: sizes for point, sizes in seen.items() if sizes}
+        kind = (*rule.slot.place[:2], key)
+        self.unvaried.seen(kind, f"{where}/{key}", map(self.formulas.points.run_of, blocks), ALWAYS, rule.when[0])
+        texts = block_texts(blocks, self.formulas, self._own)
+        if not texts:
+            raise _no_blocks(rule, key, blocks, self.formulas.points)
+        self.unvaried.fitted(kind, texts[0])
+        self._doubt(f"{where}/{key}", texts, rule.when[0])
+        return texts[0]
+
+    def _own(self, values: Mapping[int, int]) -> list[str]:
+        """Return the expressions for a number at points."""
+        there = np.zeros(self.formulas.points.size, bool)
+        numbers = np.zeros(self.formulas.points.size, np.int64)
+        there[list(values)] = True
+        numbers[list(values)] = list(values.values())
+        return self._found([Observed(there, numbers, {})], None)
+
     def _fits(self, text: str, calls: dict[int, list[RecordedCall]], value: Number) -> bool:
         one = self.observations.observed(calls, value, line=False)[0]
         values = self.formulas.points.values(text)
@@ -221,15 +247,20 @@ class Composer:
         runs = [self.formulas.points.run_of(point) for point in calls]
         kind = (*rule.slot.place[:2], where.rsplit("/", 1)[1])
         self.unvaried.seen(kind, where, runs, condition, rule.when[0])
+        found = self._found(observed, rule.along[0] if rule.along else None)
+        if not found:
+            raise _no_number(rule, where.rsplit("/", 1)[1], observed, self.formulas)
+        self.unvaried.fitted(kind, found[0])
+        return found
+
+    def _found(self, observed: Sequence[Observed], along: Along | None) -> list[str]:
+        """Return the expressions for a number, the most believable first."""
         known = tuple((one.where.tobytes(), one.values.tobytes()) for one in observed)
         if known not in self._fitted:
             texts = self.formulas.find(observed)
-            texts = texts or block_sizes(observed, rule.along[0] if rule.along else None, self.formulas)
+            texts = texts or block_sizes(observed, along, self.formulas)
             texts = texts or divided_sizes(observed, self.formulas)
             self._fitted[known] = self._distinct(texts)
-        if not self._fitted[known]:
-            raise _no_number(rule, where.rsplit("/", 1)[1], observed, self.formulas)
-        self.unvaried.fitted(kind, self._fitted[known][0])
         return self._fitted[known]
 
     def _distinct(self, texts: Sequence[str]) -> list[str]:
@@ -275,4 +306,19 @@ def _no_number(rule: Rule, key: str, observed: Sequence[Observed], formulas: For
         allowed="products of powers of parameters and numbers of ranks, multiples of them, blocks of an array",
         remedy=(name_numbers(points) or "leave the parameter that changes it fixed")
         + ", or write the skeleton by hand",
+    )
+
+
+def _no_blocks(rule: Rule, key: str, blocks: Mapping[int, Sequence[int]], points: Points) -> InputError:
+    seen = []
+    for point in sorted(blocks, key=lambda point: -len(set(blocks[point])))[:3]:
+        run = points.run_of(point)
+        sizes = ", ".join(map(str, blocks[point][:6])) + (", ..." if len(blocks[point]) > 6 else "")
+        seen.append(f"rank {point - points.starts[run]} of {points.runs[run][0]}: {sizes}")
+    return InputError(
+        f"no expression gives the bytes of the blocks ({key}) of a call",
+        where=call_at(rule.slot.operation, rule.slot.site),
+        found="; ".join(seen),
+        allowed="equal blocks, and parts of a range that the ranks divide, times a size of the rank's own",
+        remedy="replay a recording at its number of ranks (application: recorded), or write the skeleton by hand",
     )

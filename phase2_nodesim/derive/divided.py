@@ -17,19 +17,19 @@ import numpy as np
 from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas, Observed
 from phase2_nodesim.derive.points import Values
 
-_LARGEST = 1 << 17
+LARGEST = 1 << 17
 """Ranges up to this many cells are looked for; longer ones if they are a number of the command."""
 _LARGEST_SIDE = 1 << 12
 """The same, of a side of a face."""
 _MOST_SIDES = 64
 _BORDERS = (0, 1, 2, -1, -2, 3, 4, 5, 6, 8, 10)
-_MOST = 24
+MOST = 24
 """Expressions that are kept; more say that the runs leave the range open."""
 
 # The names of the number of parts, and of the own part.
 _Axis = tuple[str, str]
 # Cells of each range, parts and number of the part -> cells of the part.
-_Deal = Callable[[Values, int, int], Values]
+Deal = Callable[[Values, int, int], Values]
 
 
 def _first_larger(cells: Values, parts: int, part: int) -> Values:
@@ -51,7 +51,7 @@ def _rounded_up(cells: Values, parts: int, part: int) -> Values:
 
 
 # The usual ways to deal cells, and the expressions for them.
-_DEALS: tuple[tuple[_Deal, str], ...] = (
+DEALS: tuple[tuple[Deal, str], ...] = (
     (_first_larger, "block({n}, {d}, {c})"),
     (_rounded_down, "({n} * ({c} + 1) // {d} - {n} * {c} // {d})"),
     (_last_larger, "block({n}, {d}, {d} - 1 - {c})"),
@@ -90,14 +90,14 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
         for axes in itertools.combinations(_axes(formulas, ranks=False), 2):
             if (seen := _seen(observed[0], axes, formulas)) is not None:
                 texts += _with_each_side(_faces(seen, axes, named))
-    return texts if len(texts) <= _MOST else []
+    return texts if len(texts) <= MOST else []
 
 
 def _alone(
-    seen: Values, axis: _Axis, named: Sequence[int], largest: int = _LARGEST
+    seen: Values, axis: _Axis, named: Sequence[int], largest: int = LARGEST
 ) -> Iterator[tuple[tuple[int, ...], str]]:
     """Yield ranges whose parts have the sizes seen, as (what is believed first, expression)."""
-    for deal, form in _DEALS:
+    for deal, form in DEALS:
         for one in _ranges(seen.tolist(), deal, named, largest):
             text = one.text(form, axis)
             yield (int(one.cells not in named), int(one.border != 0), abs(one.border), one.cells), text
@@ -118,7 +118,7 @@ def _faces(seen: Values, axes: Sequence[_Axis], named: Sequence[int]) -> Iterato
     """Yield pairs of ranges whose parts, each with a border, have products of the sizes seen."""
     sides = np.array(sorted({*range(int(seen[:, 0].max()), _LARGEST_SIDE), *named}), np.int64)
     _, groups = np.unique(seen[:, 2:4], axis=0, return_inverse=True)
-    for (deal, form), border in itertools.product(_DEALS, _BORDERS):
+    for (deal, form), border in itertools.product(DEALS, _BORDERS):
         cells = sides
         for group in range(int(groups.max()) + 1):
             rows = seen[groups == group].tolist()
@@ -162,7 +162,7 @@ def _seen(one: Observed, axes: Sequence[_Axis], formulas: Formulas) -> Values | 
     return rows
 
 
-def _ranges(seen: Sequence[tuple[int, int, int]], deal: _Deal, named: Sequence[int], largest: int) -> Iterator[_Range]:
+def _ranges(seen: Sequence[tuple[int, int, int]], deal: Deal, named: Sequence[int], largest: int) -> Iterator[_Range]:
     """Yield the ranges whose parts have the sizes seen: rows of parts, part and size."""
     *small_part, least = min(seen, key=lambda row: row[2])
     *large_part, most = max(seen, key=lambda row: row[2])

@@ -34,7 +34,10 @@ _EQUAL = 0.02
 
 
 class Draws:
-    """The distributions of a program, in ``content`` by name, as in the file. What is always the same is not drawn."""
+    """The distributions of a program, in ``content`` by name, as in the file.
+
+    What is always the same is not drawn, unless it is nothing: larger jobs may have something to send there.
+    """
 
     def __init__(self, loads: Sequence[Load], points: Points) -> None:
         self.points = points
@@ -53,7 +56,8 @@ class Draws:
             texts = texts_of[id(one)]
             name = f"size{len(self.content)}"
             size: Any = {"draw": name}
-            if len({size for sizes in one.sizes.values() for size in sizes}) == 1:
+            different = {size for sizes in one.sizes.values() for size in sizes}
+            if len(different) == 1 and different != {0}:
                 size = texts[0]
             else:
                 self.content[name] = one.content(texts)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from manynode.derived.call_forms import block_fields
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import COMPUTE, Event, Stream
 
@@ -50,7 +51,8 @@ def find_identity(streams: Mapping[int, Sequence[Stream]]) -> Identity:
                     continue
                 key = (event.operation, event.site)
                 tags[key][event.call.tag].add(count)
-                if PROC_NULL_PEER not in (event.call.peer, event.call.peer2):
+                # What a rank gives to a collective with counts is its own.
+                if PROC_NULL_PEER not in (event.call.peer, event.call.peer2) and not block_fields(event.operation):
                     sizes[key][event.call.bytes].add(count)
     return Identity(_recurring(tags), _recurring(sizes))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manynode.derived.call_forms import WAITS_FOR_ONE
+from manynode.derived.call_forms import BLOCKS, WAITS_FOR_ONE, block_fields
 from manynode.derived.expression import Expression, Scope, parse
 from manynode.derived.grids import coordinate_names
 from manynode.derived.skeleton_file import grid_of
@@ -32,7 +32,7 @@ Content = dict[str, Any]
 # In place of the bytes of a call whose size is drawn.
 DRAWN = -1
 
-_NUMBERS = ("peer", "source", "bytes", "receive_bytes", "tag", "receive_tag")
+_NUMBERS = ("peer", "source", "bytes", "receive_bytes", "tag", "receive_tag", *BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,14 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Members:
+    """For each rank how many members its communicator has, and which of them it is."""
+
+    sizes: Lanes
+    places: Lanes
+
+
+@dataclass(frozen=True)
 class Step:
     """An item carried out once by some ranks. Numbers are by rank of ``lanes``; steps of one ``key`` are equal."""
 
@@ -71,6 +79,15 @@ class Step:
         expression = self.item.numbers.get(field)
         value = default if expression is None else expression.evaluate(self.scope)
         return np.broadcast_to(np.asarray(value, np.int64), self.lanes.shape)
+
+    def blocks(self, field: str, members: Members) -> Iterator[Lanes]:
+        """Yield the bytes of each block on each rank; 0 where its communicator has fewer members."""
+        sizes = members.sizes[self.lanes]
+        for k in range(int(sizes.max())):
+            here = np.flatnonzero(sizes > k)
+            found = np.zeros(self.lanes.shape, np.int64)
+            found[here] = self.item.numbers[field].evaluate(self.scope.lanes(here).bound(k=k))
+            yield found
 
 
 class Job:
@@ -102,6 +119,8 @@ class Job:
         self._numbers = {entry["name"]: number for number, entry in enumerate(groups, start=1)}
         own_colors = [self.by_rank(str(entry["color"]), f"communicators/{entry['name']}") for entry in groups]
         self.colors = [np.zeros(ranks, np.int64), *own_colors]
+        self._keys = ["rank", *(str(entry.get("key", "rank")) for entry in groups)]
+        self._members: dict[int, Members] = {}
         self._body = content["body"]
 
     @cached_property
@@ -116,6 +135,17 @@ class Job:
     def communicator(self, item: Item) -> int:
         """Return the number of a call's communicator: 0 is the world; :attr:`colors` are those of its ranks."""
         return self._numbers.get(item.content.get("communicator"), 0)
+
+    def members(self, number: int) -> Members:
+        """Return the members of the communicators of a number; ranks in none are as if together in one."""
+        if number not in self._members:
+            colors, keys = self.colors[number], self.by_rank(self._keys[number], "communicators")
+            _, group, counts = np.unique(colors, return_inverse=True, return_counts=True)
+            order = np.lexsort((np.arange(self.ranks), keys, group))
+            places = np.empty(self.ranks, np.int64)
+            places[order] = np.arange(self.ranks) - np.repeat(np.cumsum(counts) - counts, counts)
+            self._members[number] = Members(counts[group], places)
+        return self._members[number]
 
     def mean(self, distribution: Mapping[str, Any]) -> int:
         """Return the mean size of a distribution at this number of ranks [bytes]."""
@@ -183,11 +213,7 @@ class Job:
                     found[lane].add(passing(self.sites[content["site"]]), None)
                 continue
             if step.key not in self._rows:
-                self._rows[step.key] = (
-                    _waiting(step)
-                    if step.item.call.startswith("MPI_Wait")
-                    else _calling(step, self.communicator(step.item))
-                )
+                self._rows[step.key] = _waiting(step) if step.item.call.startswith("MPI_Wait") else _calling(step, self)
             pair = (draw_of(content, "bytes"), draw_of(content, "receive_bytes"))
             draws = pair if any(pair) else None
             for lane, number, call in self._rows[step.key]:
@@ -255,8 +281,9 @@ def _waiting(step: Step) -> list[_Row]:
     return [(lane, take, None) for lane, take in zip(step.lanes.tolist(), takes.tolist(), strict=True)]
 
 
-def _calling(step: Step, communicator: int) -> list[_Row]:
+def _calling(step: Step, job: Job) -> list[_Row]:
     operation = str(step.item.call)
+    communicator = job.communicator(step.item)
     message = operation in POINT_TO_POINT
     sizes = [
         np.full(step.lanes.shape, DRAWN) if draw_of(step.item.content, field) else step.number(field)
@@ -265,10 +292,30 @@ def _calling(step: Step, communicator: int) -> list[_Row]:
     columns = [step.number("peer", NO_PEER), step.number("source", NO_PEER), *sizes]
     columns += [step.number("tag", 0 if message else -1), step.number("receive_tag", -1)]
     rows = zip(step.lanes.tolist(), *(column.tolist() for column in columns), strict=True)
-    return [
+    made: list[_Row] = [
         (lane, 0, RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, communicator))
         for lane, peer, source, size, receive, tag, receive_tag in rows
     ]
+    return _with_blocks(made, step, job.members(communicator)) if block_fields(operation) else made
+
+
+def _with_blocks(rows: Sequence[_Row], step: Step, members: Members) -> list[_Row]:
+    """Add the blocks of a collective with counts; of one with a root, that alone knows them."""
+    fields = block_fields(str(step.item.call))
+    columns = {field: np.stack([*step.blocks(field, members)]) for field in fields}
+    found: list[_Row] = []
+    for number, (lane, take, call) in enumerate(rows):
+        assert call is not None
+        if call.peer not in (NO_PEER, lane):
+            found.append((lane, take, call))
+            continue
+        blocks = {field: tuple(column[: members.sizes[lane], number].tolist()) for field, column in columns.items()}
+        size = call.bytes
+        if call.peer == NO_PEER:  # what a rank contributes follows from the blocks
+            every = "llgather" in call.operation
+            size = blocks["received"][int(members.places[lane])] if every else sum(next(iter(blocks.values())))
+        found.append((lane, take, call.but(bytes=size, **blocks)))
+    return found
 
 
 def draw_of(content: Content, field: str) -> str | None:

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manynode.derived.call_forms import WAITS_FOR_ONE
+from manynode.derived.call_forms import WAITS_FOR_ONE, block_fields
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES, SENDS
 from phase2_nodesim.derive.groups import together
-from phase2_nodesim.derive.interpret import Job, Step, draw_of
+from phase2_nodesim.derive.interpret import Job, Members, Step, draw_of
 
 # Repetitions of a loop that are checked: the first, one after another repetition, and one more.
 _REPETITIONS = 3
+# Collectives whose blocks all ranks know.
+_KNOWN = ("llgatherv", "educe_scatter")
 # Collectives in which all ranks give the same bytes.
 _SAME_BYTES = ("llreduce", "Reduce", "reduce", "cast", "can", "lltoall", "Barrier", "barrier")
 
@@ -46,11 +48,62 @@ class _Messages:
         return rows[np.lexsort(rows[:, 4::-1].T)]
 
 
+class _Blocks:
+    """Whether what ranks send to each other in collectives with counts is what they receive.
+
+    The sizes are multiplied with two random vectors, by sender and by receiver, and added: equal sums are those of
+    equal sizes but for one case in 2**60.
+    """
+
+    def __init__(self, ranks: int) -> None:
+        draw = np.random.default_rng(ranks)
+        self._by_sender, self._by_receiver = draw.integers(1 << 62, size=(2, ranks), dtype=np.uint64) | np.uint64(1)
+        self._known: dict[object, tuple[_Array, np.uint64]] = {}
+        self._sum = np.zeros(1, np.uint64)
+
+    def add(self, step: Step, members: Members, colors: _Array) -> _Array:
+        """Add the blocks of a call; return a number for each rank that must be the same on all."""
+        if step.key not in self._known:
+            self._known[step.key] = self._added(step, members, colors)
+        known, added = self._known[step.key]
+        self._sum += added
+        return known
+
+    def wrong(self) -> bool:
+        return bool(self._sum[0])
+
+    def _added(self, step: Step, members: Members, colors: _Array) -> tuple[_Array, np.uint64]:
+        call, lanes = str(step.item.call), step.lanes
+        # Ranks of one place in different communicators are told apart by the color.
+        place, color = members.places[lanes], colors[lanes].astype(np.uint64) * np.uint64(2) + np.uint64(1)
+        totals: dict[str, NDArray[np.uint64]] = {}
+        for field in block_fields(call):
+            own, other = self._by_sender, self._by_receiver
+            if field == "received":
+                own, other = other, own
+            total = np.zeros(len(lanes), np.uint64)
+            for k, sizes in enumerate(step.blocks(field, members)):
+                total += sizes.astype(np.uint64) * other[k]
+            totals[field] = total if any(word in call for word in _KNOWN) else total * own[place] * color
+        if any(word in call for word in _KNOWN):
+            return totals["received"].astype(np.int64), np.uint64(0)
+        none = np.zeros(len(lanes), np.int64)
+        if "peer" not in step.item.numbers:
+            return none, np.subtract(*(totals[field].sum(keepdims=True) for field in block_fields(call)))[0]
+        ((field, total),) = totals.items()
+        roots = step.number("peer")
+        root_place = members.places[roots]
+        own, other = (self._by_sender, self._by_receiver) if field == "sent" else (self._by_receiver, self._by_sender)
+        there = step.number("bytes").astype(np.uint64) * other[place] * own[root_place] * color
+        return none, np.subtract(total[lanes == roots].sum(keepdims=True), there.sum(keepdims=True))[0]
+
+
 def mismatch(job: Job) -> str | None:
     """Return what of a job does not match, or None."""
     sends, receives = _Messages(), _Messages()
     collectives = [np.zeros(job.ranks, np.uint64) for _ in job.colors]
     codes: dict[tuple[str, int, int], int] = {}
+    blocks = _Blocks(job.ranks)
     open_: dict[str, _Array] = defaultdict(lambda: np.zeros(job.ranks, np.int64))
     for order, step in enumerate(job.steps(most_repetitions=_REPETITIONS)):
         call = step.item.call
@@ -65,7 +118,10 @@ def mismatch(job: Job) -> str | None:
             if (wrong := _message(step, call, order, job, sends, receives)) is not None:
                 return wrong
         elif not call.startswith("MPI_Wait"):
-            sizes = step.number("bytes") if any(word in call for word in _SAME_BYTES) else np.zeros_like(step.lanes)
+            if block_fields(call):
+                sizes = blocks.add(step, job.members(number), job.colors[number])
+            else:
+                sizes = step.number("bytes") if any(word in call for word in _SAME_BYTES) else np.zeros_like(step.lanes)
             roots = step.number("peer", -1)
             keys = [codes.setdefault((call, *pair), len(codes) + 1) for pair in _pairs(roots, sizes)]
             made = collectives[number]
@@ -77,6 +133,8 @@ def mismatch(job: Job) -> str | None:
         others = np.flatnonzero((first >= 0) & (made != made[first]))
         if len(others):
             return f"ranks {int(first[others[0]])} and {int(others[0])} make different collectives"
+    if blocks.wrong():
+        return "a rank sends blocks of other sizes than another one receives"
     for name, numbers in open_.items():
         if numbers.any():
             return f"rank {int(np.flatnonzero(numbers)[0])} never completes a request of {name}"

@@ -184,9 +184,8 @@ def _check_call(call: RecordedCall, where: str, by_node: frozenset[int]) -> None
         what, remedy = "the recording does not know which request a call completes", None
     elif call.communicator in by_node:
         what = "a communicator of the ranks that share memory (MPI_Comm_split_type) is another one on other nodes"
-    elif call.sent or call.received:
-        what = "the sizes of the blocks of a collective cannot be derived yet"
-        remedy = f"record sizes that all ranks divide evenly, or {_REPLAY}"
+    elif "eighbor" in call.operation:
+        what = "the neighbours of a collective over neighbours cannot be derived yet"
     else:
         return
     raise NotDerivedError(what, where=where, found=call_at(call.operation, call.site), remedy=remedy)

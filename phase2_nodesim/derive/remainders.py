@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from manynode.derived.call_forms import BLOCKS
 from manynode.derived.expression import parse
 from phase2_nodesim.derive.gates import NOTHING
 from phase2_nodesim.derive.points import Points
 
 Content = dict[str, Any]
 
-_SIZES = ("bytes", "receive_bytes")
+_SIZES = ("bytes", "receive_bytes", *BLOCKS)
 
 
 def without_remainder(body: Sequence[Content], points: Points, fixed: Mapping[str, int]) -> Iterator[Content]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from manynode.derived.call_forms import BLOCKS
 from manynode.derived.expression import ExpressionError, parse
 from manynode.errors import InputError
 from phase2_nodesim.derive.groups import PLACE, together
@@ -162,7 +163,13 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
     if not len(lanes):
         return
     for repetition in range(min([count for _, count in indices], default=1)):
-        yield job.scope.lanes(lanes).bound(**{name: repetition for name, _ in indices})
+        scope = job.scope.lanes(lanes).bound(**{name: repetition for name, _ in indices})
+        if field not in BLOCKS:
+            yield scope
+            continue
+        sizes = job.members(job.communicator(item)).sizes[lanes]
+        for k in range(int(sizes.max())):
+            yield scope.lanes(np.flatnonzero(sizes > k)).bound(k=k)
 
 
 def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:

@@ -26,7 +26,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("argument", "what", "call"),
     [
         ("node", "the ranks that share memory", "MPI_Allreduce@not_derived.c:"),
-        ("blocks", "the sizes of the blocks of a collective", "MPI_Alltoallv@not_derived.c:"),
+        ("neighbours", "a collective over neighbours", "MPI_Neighbor_alltoall@not_derived.c:"),
     ],
 )
 def test_what_the_first_run_shows_is_refused_before_the_second(

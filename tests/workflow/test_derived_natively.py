@@ -1,6 +1,7 @@
 """Derived skeletons of real programs, run natively: the calls of runs that were not learned from, one after the other.
 
-One program hears from neighbours in any order and waits for them one by one, one works in communicators of its own.
+One program hears from neighbours in any order and waits for them one by one, one works in communicators of its own, one
+has collectives whose blocks are the parts of divided ranges.
 """
 
 from __future__ import annotations
@@ -57,3 +58,10 @@ def test_communicators(tmp_path: Path) -> None:
         **{0: "rank", "c1 * d0 + c0": "rank", "c2 * d1 + c1": "rank", "c1": "rank"},
         **{"rank // 4": "P - rank", "0 if rank % 2 == 1 else -1": "rank"},
     }
+
+
+def test_blocks_of_collectives(tmp_path: Path) -> None:
+    skeleton, _ = derived(tmp_path, "blocks.c", "4,6,9,12,18,20,25", 64, "50")
+    calls = {item["call"]: item for item in skeleton["body"][-2]["do"]}
+    assert calls["MPI_Allgatherv"]["received"] == "8 * block(50, P, k)"
+    assert calls["MPI_Alltoallv"]["sent"] == "(8 * block(50, d0, c0)) * block(50, d0, k)"

@@ -69,6 +69,15 @@ class Rank:
     def collective(self, operation: str, size: int = 0, root: int = -1, communicator: int = 0) -> None:
         self.note(RecordedCall(operation, "", root, bytes=size, communicator=communicator), operation)
 
+    def with_counts(
+        self, operation: str, size: int, root: int = -1, communicator: int = 0, **blocks: list[int]
+    ) -> None:
+        """Make a collective with counts; ``blocks`` (``sent``, ``received``) are known to a root alone."""
+        known = blocks if root in (-1, self.rank) else {}
+        lists = {side: tuple(sizes) for side, sizes in known.items()}
+        call = RecordedCall(operation, "", root, bytes=size, communicator=communicator)
+        self.note(call.but(**lists), operation)
+
     def split(self, number: int, place: Callable[[int], tuple[int, int]]) -> None:
         """Make the communicator of a number; ``place`` gives the color and the key of a rank."""
         color = place(self.rank)[0]

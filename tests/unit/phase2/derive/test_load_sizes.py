@@ -23,6 +23,7 @@ from phase2_nodesim.derive.load import LoadShare
 from phase2_nodesim.derive.matching import mismatch
 from phase2_nodesim.derive.means import means
 from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.recording import RecordedCall
 
 _BOX = 960_000  # bytes of a face of the whole domain, cut by the other two axes
 
@@ -64,6 +65,29 @@ def particles(
 @pytest.fixture(scope="module")
 def derived() -> Derivation:
     return derive(runs(particles), [run(particles, 36)])
+
+
+def test_where_nothing_was_sent_at_a_place_of_load_larger_jobs_may_send_something() -> None:
+    """miniMD's set-up: one atom in millions is on the other side of a border, where numbers round so."""
+
+    def size(ranks: int, rank: int, iteration: int) -> int:
+        if iteration == 0:
+            return 56 if ranks == 36 and rank == 1 else 0
+        return round(_face(ranks, 0) * _noise(rank, iteration, ranks))
+
+    def program(rank: Rank, parameters: Parameters) -> None:
+        grid = grid_of(rank.ranks)
+        to, source = (neighbour(grid, rank.rank, 0, step, around=True) for step in (1, -1))
+        for iteration in range(5):
+            sizes = [size(rank.ranks, one, iteration) for one in (rank.rank, source)]
+            rank.note(
+                RecordedCall("MPI_Sendrecv", "", to, source, *sizes, tag=1, receive_tag=1, communicator=0), "exchange"
+            )
+            rank.collective("MPI_Allreduce" if iteration else "MPI_Barrier", 8 if iteration else 0)
+
+    content = derive(runs(program), [run(program, 36)]).skeleton
+    assert all(one["equal"] for one in content["recorded"]) and verdict(content, 36).usable
+    assert {"mean": "0", "values": [0]} in content["distributions"].values()
 
 
 def test_structure_is_exact_and_the_volume_near_where_no_run_was(derived: Derivation) -> None:

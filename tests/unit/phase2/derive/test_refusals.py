@@ -82,14 +82,24 @@ def test_communication_that_follows_the_data_is_refused_in_seconds() -> None:
     assert time.monotonic() - before < 10
 
 
-def test_sizes_of_blocks_are_refused_by_name() -> None:
+def test_blocks_that_follow_no_rule_are_refused_by_name() -> None:
     def program(rank: Rank, parameters: Parameters) -> None:
         halo(rank, {"iterations": 4})
-        blocks = tuple(8 * (peer + 1) for peer in range(rank.ranks))
-        rank.note(RecordedCall("MPI_Alltoallv", "", bytes=8, communicator=0, sent=blocks, received=blocks), "exchange")
+        blocks = [8 * (1 + (rank.rank * peer) % 5) for peer in range(rank.ranks)]
+        rank.with_counts("MPI_Alltoallv", sum(blocks), sent=blocks, received=blocks)
 
     error = refusal(runs(program))
-    assert "sizes of the blocks of a collective" in error.what and error.found == "MPI_Alltoallv at exchange"
+    assert error.what == "no expression gives the bytes of the blocks (sent) of a call"
+    assert error.where == "MPI_Alltoallv at MPI_Alltoallv" and "rank 1 of 8: 8, 16, " in str(error.found)
+
+
+def test_a_collective_over_neighbours_is_refused_by_name() -> None:
+    def program(rank: Rank, parameters: Parameters) -> None:
+        halo(rank, {"iterations": 4})
+        rank.collective("MPI_Neighbor_alltoall", 8)
+
+    error = refusal(runs(program))
+    assert "a collective over neighbours" in error.what and "MPI_Neighbor_alltoall" in str(error.found)
 
 
 def test_sizes_that_follow_a_number_of_the_command_ask_for_its_name() -> None:
