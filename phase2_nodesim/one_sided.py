@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from manynode.errors import InputError
 from manynode.markers import UNKNOWN
@@ -105,8 +105,8 @@ class _Rank:
         window = self.windows.get(call.window[0])
         if window is None:
             raise self.refused(self.rank, f"{call.operation} on a window that the markers do not know")
-        named = replace(
-            call, operation=_AS.get(call.operation, call.operation), communicator=window.communicator,
+        named = call.but(
+            operation=_AS.get(call.operation, call.operation), communicator=window.communicator,
             bytes=call.bytes2 if "et_accumulate" in call.operation else call.bytes, bytes2=0,
         )  # fmt: skip
         return [*self._early_wait(named, window), self._on(named, window)]

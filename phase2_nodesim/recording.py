@@ -19,8 +19,7 @@ import contextlib
 import gc
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -61,8 +60,7 @@ _AS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class RecordedCall:
+class RecordedCall(NamedTuple):
     """One call. Peers are ranks of MPI_COMM_WORLD or ``manynode.markers``' special ones; sizes are in bytes.
 
     ``phase`` joins the labels since the call before by ``+``. Requests are numbered from 0 in the order in which they
@@ -91,17 +89,31 @@ class RecordedCall:
     sent: tuple[int, ...] = ()
     received: tuple[int, ...] = ()
     window: tuple[int, ...] = ()
-    site: str = field(default="", compare=False)
-    gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
-    record: int = field(default=-1, compare=False, repr=False)
-    wild: bool = field(default=False, compare=False, repr=False)
+    site: str = ""
+    gaps: tuple[int, ...] = ()
+    record: int = -1
+    wild: bool = False
 
     def but(self, **fields: Any) -> RecordedCall:
-        """Return the call with other values of some fields: ``dataclasses.replace``, which is slow for so many."""
-        call = object.__new__(RecordedCall)
-        call.__dict__.update(self.__dict__, **fields)
-        assert len(call.__dict__) == len(self.__dict__), f"no field of a call: {fields}"
-        return call
+        """Return the call with other values of some fields."""
+        return self._replace(**fields)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordedCall) and self[:_COMPARED] == other[:_COMPARED]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:_COMPARED])
+
+    def __repr__(self) -> str:
+        words = [f"{name}={value!r}" for name, value in zip(self._fields[:_SHOWN], self, strict=False)]
+        return f"RecordedCall({', '.join(words)})"
+
+
+_COMPARED = RecordedCall._fields.index("site")
+_SHOWN = _COMPARED + 1
 
 
 @contextlib.contextmanager

@@ -59,6 +59,7 @@ def waited_one_by_one(recordings: Iterable[Recording]) -> frozenset[str]:
 
 def _stream(calls: Sequence[RecordedCall], split: Callable[[str], list[str]], one_by_one: frozenset[str]) -> Stream:
     events: Stream = []
+    known: dict[int, Event] = {}  # by call, of which equal ones are one object
     for call in calls:
         for name in split(call.phase):
             events.append(Event(COMPUTE, name, RecordedCall(COMPUTE, name)))
@@ -69,7 +70,7 @@ def _stream(calls: Sequence[RecordedCall], split: Callable[[str], list[str]], on
                 joined = before.but(completes=(*before.completes, *call.completes))
             events.append(Event(EACH, call.site, joined))
         elif call.operation != END:
-            events.append(Event(call.operation, call.site, call))
+            events.append(known.setdefault(id(call), Event(call.operation, call.site, call)))
     return events
 
 

@@ -7,6 +7,8 @@ vain, makers of communicators, the first and the last call): a phase begins or e
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from manynode.markers import MarkerFile
@@ -19,6 +21,7 @@ _LEFT_OUT = "pass "
 _SAME_RECORD = " again"
 
 
+@functools.cache
 def passing(site: str) -> RecordedCall:
     """Return a call that is left out, as one that does nothing."""
     return RecordedCall(_LEFT_OUT + site, "", site=site)
@@ -46,11 +49,12 @@ def call_at(operation: str, site: str) -> str:
 
 
 def placed(calls: Sequence[RecordedCall], file: MarkerFile) -> list[RecordedCall]:
-    """Return the calls with their sites, and those that are left out among them."""
+    """Return the calls with their sites, and those that are left out among them; equal ones are one object."""
     records = file.records
     named = records["operation"].astype(str) + "@" + records["call_site_name"].astype(str)
-    sites = named.tolist()
+    sites = [*map(sys.intern, named)]
     found: list[RecordedCall] = []
+    known: dict[tuple[object, ...], RecordedCall] = {}
     for call in calls:
         own = sites[call.record]
         found += [passing(sites[gap]) for gap in call.gaps if gap != call.record]
@@ -62,7 +66,8 @@ def placed(calls: Sequence[RecordedCall], file: MarkerFile) -> list[RecordedCall
             site = found.pop().site  # tests in vain, and the one that was not
         else:
             site = own + _SAME_RECORD
-        found.append(call.but(site=site))
+        made = call.but(site=site, gaps=(), record=-1)
+        found.append(known.setdefault(tuple(made), made))
     return found
 
 

@@ -76,13 +76,13 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         # Phase 2 names what is computed between two calls by their places: as people read them.
         files = read_marker_directory(folder)
     check_whole(files, "a skeleton cannot be derived from a recording")
-    ranks = [in_order_of_sources(rank_calls(file, matched=True)) for file in files]
     members = communicators_as_made(files)
-    ranks = [_with_numbers(calls, known) for calls, known in zip(ranks, members, strict=True)]
+    # One rank after the other: calls are many, and equal ones of a rank become one object.
+    ranks = [_calls(file, known, named=labels == {""}) for file, known in zip(files, members, strict=True)]
     others = [[one for one in known.values() if one.number != WORLD and not one.inter] for known in members]
     first = files[0].metadata
     return Recording(
-        [placed(calls, file) if labels == {""} else calls for calls, file in zip(ranks, files, strict=True)],
+        ranks,
         dict(parameters or {}),
         program=str(first.get("program", "")),
         command=tuple(map(str, first.get("command", []) or [])),
@@ -95,11 +95,16 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
     )
 
 
-def _with_numbers(calls: Sequence[RecordedCall], known: Mapping[int, Member]) -> list[RecordedCall]:
-    """Return calls with the numbers of communicators that are the same at all of their ranks."""
-    return [
-        call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call for call in calls
+def _calls(file: MarkerFile, known: Mapping[int, Member], *, named: bool) -> list[RecordedCall]:
+    """Return the calls of a rank, with the numbers of communicators that are the same at all of their ranks.
+
+    ``named``: with the places by which phases are named.
+    """
+    calls = [
+        call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call
+        for call in in_order_of_sources(rank_calls(file, matched=True))
     ]
+    return placed(calls, file) if named else calls
 
 
 def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -137,8 +136,7 @@ def test_receives_with_room_for_the_largest_message_are_the_other_ends() -> None
     def roomy(rank: Rank, parameters: Parameters) -> None:
         particles(rank, parameters)
         rank.noted = [
-            replace(call, bytes=1 << 20) if call.operation == "MPI_Irecv" and call.peer >= 0 else call
-            for call in rank.noted
+            call.but(bytes=1 << 20) if call.operation == "MPI_Irecv" and call.peer >= 0 else call for call in rank.noted
         ]
 
     found = derive(runs(roomy))

@@ -20,7 +20,7 @@ from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall
 def changed(recording: Recording, rank: int, number: int, **values: object) -> Recording:
     """Return a recording with one call changed."""
     calls = [list(one) for one in recording.calls]
-    calls[rank][number] = replace(calls[rank][number], **values)  # type: ignore[arg-type]
+    calls[rank][number] = calls[rank][number].but(**values)
     return replace(recording, calls=calls)
 
 
