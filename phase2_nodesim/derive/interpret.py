@@ -84,9 +84,10 @@ class Step:
         """Yield the bytes of each block on each rank; 0 where its communicator has fewer members."""
         sizes = members.sizes[self.lanes]
         for k in range(int(sizes.max())):
-            here = np.flatnonzero(sizes > k)
+            there = sizes > k
             found = np.zeros(self.lanes.shape, np.int64)
-            found[here] = self.item.numbers[field].evaluate(self.scope.lanes(here).bound(k=k))
+            scope = self.scope if there.all() else self.scope.lanes(np.flatnonzero(there))
+            found[there] = self.item.numbers[field].evaluate(scope.bound(k=k))
             yield found
 
 

@@ -78,9 +78,10 @@ def test_each_takes_over_the_measurements_that_fit_it(
     one, two = write("one", ranks_per_node=1), write("two", ranks_per_node=2)
     earlier = tmp_path / "earlier"
     for path in (one, two):
-        tables.write_json(
-            earlier / f"was-{path.stem}/experiment.json", "experiment/1", {"experiment": load_experiment(path).content}
-        )
+        results = earlier / f"was-{path.stem}"
+        tables.write_json(results / "experiment.json", "experiment/1", {"experiment": load_experiment(path).content})
+        (results / "profile/nodes-1").mkdir(parents=True)
+        (results / "profile/nodes-1/counters.parquet").touch()
     other = write("other", ranks_per_node=3)
     several.run_several([two, other, one], cores=2, directory=tmp_path, measurements_from=earlier)
     assert [options["measurements_from"] for _, options in started] == [earlier / "was-two", None, earlier / "was-one"]

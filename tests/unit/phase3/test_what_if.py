@@ -204,9 +204,10 @@ def test_own_compute_times_need_no_measurements_and_lend_none(
         assert load_experiment(case.write()).digest() == case.resolved.digest()
     said: list[str] = []
     for name, one in (("own", planned[0]), ("other", planned[2])):
-        tables.write_json(
-            tmp_path / f"results/{name}/experiment.json", "experiment/1", {"experiment": one.resolved.content}
-        )
+        results = tmp_path / "results" / name
+        tables.write_json(results / "experiment.json", "experiment/1", {"experiment": one.resolved.content})
+        (results / "profile/nodes-1").mkdir(parents=True)
+        (results / "profile/nodes-1/counters.parquet").touch()
     ExperimentRunner(2, None, None, said.append, shared=True).run_whatever_fails(planned)
     assert ran == [("tree", None), ("faster", None), ("measured", None), ("again", planned[2].results)]
     ran.clear()
