@@ -25,36 +25,39 @@ static void point_to_point(int peer) {
   MPI_Status status;
   MPI_Message message;
   int flag = 0, index;
+  /* Tags of its own for each pair: a receive from any source must not take what is for the next one. */
+  const int tag = 10 * (rank ^ peer);
   if (rank < peer) {
-    MPI_Send(sent, N, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD);
-    MPI_Recv(got, N, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD, &status);
+    MPI_Send(sent, N, MPI_DOUBLE, peer, tag + 1, MPI_COMM_WORLD);
+    MPI_Recv(got, N, MPI_DOUBLE, peer, tag + 1, MPI_COMM_WORLD, &status);
   } else {
-    MPI_Recv(got, N, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Send(sent, N, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD);
+    MPI_Recv(got, N, MPI_DOUBLE, MPI_ANY_SOURCE, tag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(sent, N, MPI_DOUBLE, peer, tag + 1, MPI_COMM_WORLD);
   }
   note(peer, N);
-  MPI_Irecv(got, N, MPI_DOUBLE, peer, 2, MPI_COMM_WORLD, &q[0]);
-  MPI_Isend(sent, N, MPI_DOUBLE, peer, 2, MPI_COMM_WORLD, &q[1]);
+  MPI_Irecv(got, N, MPI_DOUBLE, peer, tag + 2, MPI_COMM_WORLD, &q[0]);
+  MPI_Isend(sent, N, MPI_DOUBLE, peer, tag + 2, MPI_COMM_WORLD, &q[1]);
   MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
   note(peer, N);
-  MPI_Irecv(got, N, MPI_DOUBLE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &q[0]);
-  MPI_Isend(sent, N, MPI_DOUBLE, peer, 3, MPI_COMM_WORLD, &q[1]);
+  MPI_Irecv(got, N, MPI_DOUBLE, MPI_ANY_SOURCE, tag + 3, MPI_COMM_WORLD, &q[0]);
+  MPI_Isend(sent, N, MPI_DOUBLE, peer, tag + 3, MPI_COMM_WORLD, &q[1]);
   MPI_Wait(&q[0], MPI_STATUS_IGNORE);
   MPI_Waitany(2, q, &index, MPI_STATUS_IGNORE);
   note(peer, N);
-  MPI_Irecv(got, N, MPI_DOUBLE, peer, 4, MPI_COMM_WORLD, &q[0]);
-  MPI_Send(sent, N, MPI_DOUBLE, peer, 4, MPI_COMM_WORLD);
+  MPI_Irecv(got, N, MPI_DOUBLE, peer, tag + 4, MPI_COMM_WORLD, &q[0]);
+  MPI_Send(sent, N, MPI_DOUBLE, peer, tag + 4, MPI_COMM_WORLD);
   while (!flag) MPI_Test(&q[0], &flag, MPI_STATUS_IGNORE);
   note(peer, N);
-  MPI_Sendrecv(sent, N, MPI_DOUBLE, peer, 5, got, N, MPI_DOUBLE, peer, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(sent, N, MPI_DOUBLE, peer, tag + 5, got, N, MPI_DOUBLE, peer, tag + 5, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   note(peer, N);
-  MPI_Isend(sent, N, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, &q[0]);
-  MPI_Mprobe(peer, 6, MPI_COMM_WORLD, &message, &status);
+  MPI_Isend(sent, N, MPI_DOUBLE, peer, tag + 6, MPI_COMM_WORLD, &q[0]);
+  MPI_Mprobe(peer, tag + 6, MPI_COMM_WORLD, &message, &status);
   MPI_Mrecv(got, N, MPI_DOUBLE, &message, &status);
   MPI_Wait(&q[0], &status);
   note(peer, N);
-  MPI_Recv_init(got, N, MPI_DOUBLE, peer, 7, MPI_COMM_WORLD, &q[0]);
-  MPI_Send_init(sent, N, MPI_DOUBLE, peer, 7, MPI_COMM_WORLD, &q[1]);
+  MPI_Recv_init(got, N, MPI_DOUBLE, peer, tag + 7, MPI_COMM_WORLD, &q[0]);
+  MPI_Send_init(sent, N, MPI_DOUBLE, peer, tag + 7, MPI_COMM_WORLD, &q[1]);
   for (int i = 0; i < 2; i++) {
     MPI_Startall(2, q);
     MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
