@@ -17,6 +17,15 @@ COUNTS = (4, 8, 12, 18, 24, 27, 32)
 
 Parameters = Mapping[str, int]
 
+# Cells of all parts, number of parts, which part -> cells of that part.
+Deal = Callable[[int, int, int], int]
+DEALS: dict[str, Deal] = {
+    "first larger": lambda cells, parts, part: cells // parts + (part < cells % parts),
+    "last larger": lambda cells, parts, part: cells // parts + (part >= parts - cells % parts),
+    "rounded down": lambda cells, parts, part: cells * (part + 1) // parts - cells * part // parts,
+    "rounded up": lambda cells, parts, part: min(-(-cells // parts), max(0, cells - part * -(-cells // parts))),
+}
+
 
 class Rank:
     """Notes the calls of one rank; each has a site unless the program has no debug information."""

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from small_programs import Parameters, Rank, grid_of, place, run, runs
+from small_programs import DEALS, Deal, Parameters, Rank, grid_of, place, run, runs
 
 from manynode.errors import InputError
 from phase2_nodesim.derive.compared import first_difference
@@ -26,13 +26,6 @@ if os.environ.get("MANYNODE_FUZZ") == "all":
     CELLS += (64, 120, 331)
 TARGETS = (5, 10, 24, 36, 64)
 
-Deal = Callable[[int, int, int], int]
-DEALS: dict[str, Deal] = {
-    "first larger": lambda cells, parts, part: cells // parts + (part < cells % parts),
-    "last larger": lambda cells, parts, part: cells // parts + (part >= parts - cells % parts),
-    "rounded down": lambda cells, parts, part: cells * (part + 1) // parts - cells * part // parts,
-    "rounded up": lambda cells, parts, part: min(-(-cells // parts), max(0, cells - part * -(-cells // parts))),
-}
 Program = Callable[[Rank, Parameters], None]
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from small_programs import FACES, Parameters, Rank, grid_of, neighbour, place, run, runs
+from small_programs import DEALS, FACES, Deal, Parameters, Rank, grid_of, neighbour, place, run, runs
 
 from manynode.errors import InputError
 from manynode.markers import PROC_NULL_PEER
@@ -27,14 +27,6 @@ if os.environ.get("MANYNODE_FUZZ") == "all":
     DEALT += ("last larger", "rounded down")
 TARGETS = (5, 7, 10, 15, 20, 24, 30, 36, 49, 64)
 
-# Cells of a part.
-Deal = Callable[[int, int, int], int]
-DEALS: dict[str, Deal] = {
-    "first larger": lambda cells, parts, part: cells // parts + (part < cells % parts),
-    "last larger": lambda cells, parts, part: cells // parts + (part >= parts - cells % parts),
-    "rounded down": lambda cells, parts, part: cells * (part + 1) // parts - cells * part // parts,
-    "rounded up": lambda cells, parts, part: min(-(-cells // parts), max(0, cells - part * -(-cells // parts))),
-}
 Program = Callable[[Rank, Parameters], None]
 
 
