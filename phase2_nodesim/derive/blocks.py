@@ -10,15 +10,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from phase2_nodesim.derive.divided import DEALS
 from phase2_nodesim.derive.formulas import Formulas, Observed, fits
 from phase2_nodesim.derive.lines import ORDERS, Along
 from phase2_nodesim.derive.rules import LINE_INDEX
 
 # The two usual ways to divide n cells: the first n % parts blocks have one more, or the ends are rounded down.
-_BLOCKS = (
-    "block({n}, {d}, {c})",
-    "({n} * ({c} + 1) // {d} - {n} * ({c}) // {d})",
-)
+_BLOCKS = tuple(form for _, form in DEALS[:2])
 SIDE = "side"
 
 

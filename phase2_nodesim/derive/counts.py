@@ -7,6 +7,7 @@ whose rows and columns are both divided has products of two parts.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
 
@@ -48,9 +49,9 @@ def _parts(blocks: Blocks, formulas: Formulas) -> list[str]:
 
 def _dealt(blocks: Blocks, parts: str, formulas: Formulas) -> Iterator[tuple[Blocks, str]]:
     """Yield ranges whose parts are to each other as the blocks of each rank are: the parts by point, the expression."""
-    kinds = {
+    kinds = frozenset(
         (len(sizes), tuple(size // gcd for size in sizes)) for sizes in blocks.values() if (gcd := math.gcd(*sizes))
-    }
+    )
     for deal, form in DEALS:
         for side in sides(formulas):
             # Smaller jobs have fewer blocks.
@@ -73,15 +74,19 @@ def _values(blocks: Blocks, text: str, formulas: Formulas) -> Blocks | None:
     return {point: tuple(int(known[k][point]) for k in range(len(sizes))) for point, sizes in blocks.items()}
 
 
-def _ranges(kinds: set[tuple[int, tuple[int, ...]]], deal: Deal) -> list[int]:
-    """Return the numbers of cells whose parts are to each other as the sizes of each kind of list."""
+@functools.lru_cache(maxsize=64)
+def _ranges(kinds: frozenset[tuple[int, tuple[int, ...]]], deal: Deal) -> tuple[int, ...]:
+    """Return the numbers of cells whose parts are to each other as the sizes of each kind of list.
+
+    Several calls of a program have the same lists.
+    """
     cells: Values = np.arange(1, LARGEST, dtype=np.int64)
     for count, sizes in sorted(kinds, key=lambda kind: len(set(kind[1])) == 1):  # equal parts tell least
         largest = sizes.index(max(sizes))
         for k, size in enumerate(sizes):
             most = deal(cells, count, largest)
             cells = cells[(most > 0) & (deal(cells, count, k) * sizes[largest] == most * size)]
-    return [int(one) for one in cells]
+    return tuple(int(one) for one in cells)
 
 
 def _own(blocks: Blocks, shares: Blocks) -> dict[int, int] | None:

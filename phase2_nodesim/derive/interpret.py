@@ -64,6 +64,13 @@ class Members:
     sizes: Lanes
     places: Lanes
 
+    def blocks(self, scope: Scope, lanes: Lanes) -> Iterator[tuple[NDArray[np.bool_], Scope]]:
+        """Yield for each block of a collective on which lanes it is, and the names there with its number ``k``."""
+        sizes = self.sizes[lanes]
+        for k in range(int(sizes.max())):
+            there = sizes > k
+            yield there, (scope if there.all() else scope.lanes(np.flatnonzero(there))).bound(k=k)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -82,12 +89,9 @@ class Step:
 
     def blocks(self, field: str, members: Members) -> Iterator[Lanes]:
         """Yield the bytes of each block on each rank; 0 where its communicator has fewer members."""
-        sizes = members.sizes[self.lanes]
-        for k in range(int(sizes.max())):
-            there = sizes > k
+        for there, scope in members.blocks(self.scope, self.lanes):
             found = np.zeros(self.lanes.shape, np.int64)
-            scope = self.scope if there.all() else self.scope.lanes(np.flatnonzero(there))
-            found[there] = self.item.numbers[field].evaluate(scope.bound(k=k))
+            found[there] = self.item.numbers[field].evaluate(scope)
             yield found
 
 

@@ -58,7 +58,7 @@ class _Blocks:
     def __init__(self, ranks: int) -> None:
         draw = np.random.default_rng(ranks)
         self._by_sender, self._by_receiver = draw.integers(1 << 62, size=(2, ranks), dtype=np.uint64) | np.uint64(1)
-        self._known: dict[object, tuple[_Array, np.uint64]] = {}
+        self._known: dict[object, tuple[_Array, NDArray[np.uint64]]] = {}
         self._sum = np.zeros(1, np.uint64)
 
     def add(self, step: Step, members: Members, colors: _Array) -> _Array:
@@ -72,30 +72,33 @@ class _Blocks:
     def wrong(self) -> bool:
         return bool(self._sum[0])
 
-    def _added(self, step: Step, members: Members, colors: _Array) -> tuple[_Array, np.uint64]:
+    def _added(self, step: Step, members: Members, colors: _Array) -> tuple[_Array, NDArray[np.uint64]]:
         call, lanes = str(step.item.call), step.lanes
+        none = np.zeros(len(lanes), np.int64)
+        if any(word in call for word in _KNOWN):
+            return self._list(step, "received", members, self._by_sender).astype(np.int64), np.zeros(1, np.uint64)
         # Ranks of one place in different communicators are told apart by the color.
         place, color = members.places[lanes], colors[lanes].astype(np.uint64) * np.uint64(2) + np.uint64(1)
-        totals: dict[str, NDArray[np.uint64]] = {}
-        for field in block_fields(call):
-            own, other = self._by_sender, self._by_receiver
-            if field == "received":
-                own, other = other, own
-            total = np.zeros(len(lanes), np.uint64)
-            for k, sizes in enumerate(step.blocks(field, members)):
-                total += sizes.astype(np.uint64) * other[k]
-            totals[field] = total if any(word in call for word in _KNOWN) else total * own[place] * color
-        if any(word in call for word in _KNOWN):
-            return totals["received"].astype(np.int64), np.uint64(0)
-        none = np.zeros(len(lanes), np.int64)
-        if "peer" not in step.item.numbers:
-            return none, np.subtract(*(totals[field].sum(keepdims=True) for field in block_fields(call)))[0]
-        ((field, total),) = totals.items()
-        roots = step.number("peer")
-        root_place = members.places[roots]
-        own, other = (self._by_sender, self._by_receiver) if field == "sent" else (self._by_receiver, self._by_sender)
-        there = step.number("bytes").astype(np.uint64) * other[place] * own[root_place] * color
-        return none, np.subtract(total[lanes == roots].sum(keepdims=True), there.sum(keepdims=True))[0]
+        roots = step.number("peer") if "peer" in step.item.numbers else lanes
+        sums = []
+        for side, own, other in (
+            ("sent", self._by_sender, self._by_receiver),
+            ("received", self._by_receiver, self._by_sender),
+        ):
+            if side in block_fields(call):
+                total = np.where(lanes == roots, self._list(step, side, members, other), np.uint64(0))
+            else:  # what every rank gives to the root, or gets from it
+                total = step.number("bytes").astype(np.uint64) * other[members.places[roots]]
+            sums.append((total * own[place] * color).sum(keepdims=True))
+        return none, sums[0] - sums[1]
+
+    @staticmethod
+    def _list(step: Step, side: str, members: Members, weights: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the weighted sum of the blocks that each rank knows."""
+        total = np.zeros(len(step.lanes), np.uint64)
+        for weight, sizes in zip(weights, step.blocks(side, members), strict=False):
+            total += sizes.astype(np.uint64) * weight
+        return total
 
 
 def mismatch(job: Job) -> str | None:

@@ -167,9 +167,8 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
         if field not in BLOCKS:
             yield scope
             continue
-        sizes = job.members(job.communicator(item)).sizes[lanes]
-        for k in range(int(sizes.max())):
-            yield scope.lanes(np.flatnonzero(sizes > k)).bound(k=k)
+        for _, of_block in job.members(job.communicator(item)).blocks(scope, lanes):
+            yield of_block
 
 
 def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:

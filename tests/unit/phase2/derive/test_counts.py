@@ -147,3 +147,21 @@ def test_blocks_that_do_not_fit_each_other_are_found(field: str) -> None:
     call = next(item for item in content["body"][0]["do"] if field in item)
     call[field] = f"{call[field]} + (rank == 3)"
     assert mismatch(Job(content, 12)) == "a rank sends blocks of other sizes than another one receives"
+
+
+@pytest.mark.parametrize(
+    ("call", "field"), [("MPI_Gatherv", "bytes"), ("MPI_Gatherv", "received"), ("MPI_Scatterv", "bytes")]
+)
+def test_what_a_root_gives_or_takes_is_what_the_others_have(call: str, field: str) -> None:
+    content = derive(runs(shares(DEALS["first larger"], 97), COUNTS)).skeleton
+    item = next(item for item in content["body"][0]["do"] if item["call"] == call)
+    item[field] = f"{item[field]} + (P == 12)"
+    assert mismatch(Job(content, 12)) == "a rank sends blocks of other sizes than another one receives"
+    assert mismatch(Job(content, 16)) is None
+
+
+def test_a_list_that_all_ranks_know_is_one() -> None:
+    content = derive(runs(shares(DEALS["first larger"], 97), COUNTS)).skeleton
+    item = next(item for item in content["body"][0]["do"] if item["call"] == "MPI_Allgatherv")
+    item["received"] = f"{item['received']} + (rank == 3)"
+    assert mismatch(Job(content, 12)) == "ranks 0 and 3 make different collectives"
