@@ -1,4 +1,4 @@
-# make demo | test | check | bench | build | clean: each does the set-up that it needs.
+# make demo | test | test-all | check | bench | build | clean: each does the set-up that it needs.
 PYTHON ?= python3
 VENV := .venv
 BUILD := build
@@ -16,25 +16,27 @@ export MANYNODE_BUILD_DIR := $(abspath $(BUILD))
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo build-demo test check bench build setup setup-run setup-test docs site format clean
+.PHONY: help demo build-demo test test-all check bench build setup setup-run setup-test docs site format clean
 
 help:
-	@echo "make demo    set up, build, run the demo experiment (configs/demo.yaml), print where its report is"
-	@echo "make test    set up, build, run every check and test"
-	@echo "make check   formatters, linters, types, spelling, generated files, links of the documentation"
-	@echo "make bench   measure the figures of benchmarks/ that this host can (hours; NAME=... for one)"
-	@echo "make build   the native part only"
-	@echo "make docs    generate the default experiment, the JSON schema, the reference pages and the drawings"
-	@echo "make site    build the documentation as a site: build/site/index.html"
-	@echo "make format  rewrite sources as the formatters want them"
+	@echo "make demo      set up, build, run the demo experiment (configs/demo.yaml), print where its report is"
+	@echo "make test      set up, build, run the checks and the tests but the long ones"
+	@echo "make test-all  the same with the long ones, native tests under the sanitizers: what CI runs"
+	@echo "make check     formatters, linters, types, spelling, generated files, links of the documentation"
+	@echo "make bench     measure the figures of benchmarks/ that this host can (hours; NAME=... for one)"
+	@echo "make build     the native part only"
+	@echo "make docs      generate the default experiment, the JSON schema, the reference pages and the drawings"
+	@echo "make site      build the documentation as a site: build/site/index.html"
+	@echo "make format    rewrite sources as the formatters want them"
 
 demo: setup-run build-demo
 	$(BIN)/manynode demo --cores $(JOBS)
 
 # The checks take one core for as long as the build leaves one idle.
-test: setup-test
+test-all: extent := all
+test test-all: setup-test
 	$(MAKE) --no-print-directory --output-sync=target -j 2 build check
-	tests/run.sh "$(BIN)" "$(BUILD)"
+	tests/run.sh "$(BIN)" "$(BUILD)" $(extent)
 
 check: setup-test
 	$(BIN)/ruff check .
@@ -109,4 +111,4 @@ format: setup-test
 	git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs $(BIN)/clang-format -i
 
 clean:
-	rm -rf $(BUILD) $(BUILD).log build-sanitize build-sanitize.log build-sanitize-tests.log results .snakemake
+	rm -rf $(BUILD) $(BUILD)*.log build-sanitize build-sanitize.log results .snakemake

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pipeline
+import pytest
 
 from manynode.heartbeat import INTERVAL
 
@@ -46,6 +47,7 @@ def test_measured_runs_are_announced_before_the_first_and_live_while_they_run(tm
     assert kept.stat().st_mtime_ns == before
 
 
+@pytest.mark.long
 def test_measurements_that_are_taken_over_are_not_announced(finished: Path, tmp_path: Path) -> None:
     experiment = pipeline.write(tmp_path, pipeline.tiny())
     taken = ["--measurements-from", finished]

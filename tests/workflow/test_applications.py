@@ -51,6 +51,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 # The demo runs in test_demo.py.
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(SMALL.keys() - {"demo"}))
 def test_a_shipped_experiment_runs_from_the_mini_app_to_its_report(results: Callable[[str], Path], name: str) -> None:
     wanted = [(technique, nodes) for technique in TECHNIQUES for nodes in NODES]

@@ -98,6 +98,7 @@ def run(*arguments: object) -> Result:
     return result
 
 
+@pytest.mark.long
 def test_predicts_more_nodes_than_it_saw_and_its_file_can_be_used(measured: Path) -> None:
     folder = measured.parent
     given = experiment(folder, BASE, measured)

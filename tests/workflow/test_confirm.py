@@ -34,6 +34,7 @@ def experiment(folder: Path, parameters: dict[str, Any], **confirm: Any) -> Path
     return pipeline.write(folder, pipeline.tiny(nodes=[4], techniques=["ext-var"], sensitivity=study))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["simgrid", "sst"])
 def test_the_corners_are_simulated_again_and_compared(engine: str, finished: Path, tmp_path: Path) -> None:
     needs(engine)

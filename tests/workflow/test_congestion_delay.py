@@ -83,6 +83,7 @@ def feed_the_command(found: Findings, output: Path) -> None:
 SMALL = {"round_trips": {"situations": 24, "pairs": 3, "exchanges": 30}, "runs": 20, "applications": ["chatty"]}
 
 
+@pytest.mark.long
 def test_delays_and_run_times_under_congestion_are_estimated(tmp_path: Path) -> None:
     settings = DelaySection.model_validate(SMALL)
     found = whole(machine(tmp_path), "delay", settings)
@@ -104,6 +105,7 @@ def test_delays_and_run_times_under_congestion_are_estimated(tmp_path: Path) -> 
         assert table.equals(again.tables[name][1]), name
 
 
+@pytest.mark.long
 def test_three_controllers_stand_beside_each_other(tmp_path: Path) -> None:
     settings = ThrottlingSection.model_validate(
         {

@@ -68,6 +68,7 @@ def killed_and_resumed(finished: Path, tmp_path_factory: pytest.TempPathFactory)
     return {"folder": folder, "code": child.returncode, "said": said, "before": interrupted, "again": again}
 
 
+@pytest.mark.long
 def test_a_kill_says_that_finished_situations_are_kept(killed_and_resumed: dict[str, Any]) -> None:
     assert killed_and_resumed["code"] == 130
     assert "interrupted; finished situations are kept" in killed_and_resumed["said"]

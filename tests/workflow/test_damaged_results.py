@@ -137,6 +137,7 @@ def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: 
     assert seen > (150 if ALL else 50)
 
 
+@pytest.mark.long
 def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
     small: Path, other: Path, tmp_path: Path
 ) -> None:

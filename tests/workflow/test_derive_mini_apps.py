@@ -44,6 +44,7 @@ def record(name: str, problem: dict[str, int], ranks: int, folder: Path) -> Reco
     return read_recording(folder, problem)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_skeleton_from_small_runs_is_agreed_and_equals_a_larger_run(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]

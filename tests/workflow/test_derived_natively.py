@@ -47,11 +47,13 @@ def derived(folder: Path, source: str, ranks: str, target: int, *words: str) -> 
     return yaml.safe_load(skeleton.read_text()), done.stdout
 
 
+@pytest.mark.long
 def test_a_list_of_neighbours(tmp_path: Path) -> None:
     _, said = derived(tmp_path, "neighbour_list.c", "1,4,8,12,18,27", 1000, "4")
     assert "receives from any source at MPI_Irecv@neighbour_list.c:" in said
 
 
+@pytest.mark.long
 def test_communicators(tmp_path: Path) -> None:
     skeleton, _ = derived(tmp_path, "communicators.c", "4,6,8,9,12,17,18,24,27", 16)
     assert {one["color"]: one["key"] for one in skeleton["communicators"]} == {

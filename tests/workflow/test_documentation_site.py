@@ -99,6 +99,7 @@ def check_widths(browser: Any, name: Path) -> None:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.long
 @needs_chromium
 def test_no_link_is_broken_no_figure_missing_no_page_too_wide_and_nothing_fails(browser: Any, site: Path) -> None:
     places: dict[Path, set[str]] = {}

@@ -132,6 +132,7 @@ def outcome(draw: Draw, finished: Path, results: Path) -> str:
         shutil.rmtree(results, ignore_errors=True)
 
 
+@pytest.mark.long
 def test_what_is_accepted_runs_to_its_end(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outcomes: Counter[str] = Counter()
     defects = []
@@ -148,6 +149,7 @@ def test_what_is_accepted_runs_to_its_end(finished: Path, tmp_path: Path, capsys
     assert outcomes["run to its end"] > COUNT / 5 and outcomes["refused"] > COUNT / 5
 
 
+@pytest.mark.long
 def test_some_run_through_the_whole_workflow(finished: Path, tmp_path: Path) -> None:
     """From the same measured runs, with the command line that a user has, to the report."""
     wanted = max(1, COUNT // 50)

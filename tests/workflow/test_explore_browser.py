@@ -148,6 +148,7 @@ def test_a_large_point_shows_its_progress_and_can_be_cancelled(quiet: Any, demo_
     page.settled()
 
 
+@pytest.mark.long
 def test_a_map_fills_itself_and_marks_what_is_interpolated(quiet: Any, demo_site: explore_site.Site) -> None:
     """4 x 4 cells from at most 12 simulated points, with an error below 2 %.
 
@@ -189,6 +190,7 @@ def test_a_map_fills_itself_and_marks_what_is_interpolated(quiet: Any, demo_site
     quiet.set_window_size(*WINDOW)
 
 
+@pytest.mark.long
 def test_an_inverse_question_is_answered_with_its_interval(quiet: Any, site: explore_site.Site) -> None:
     page = Page(quiet, site.link)
     page.answered()

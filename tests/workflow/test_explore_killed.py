@@ -52,6 +52,7 @@ def simulated(results: Path) -> dict[str, str]:
     return {path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+@pytest.mark.long
 def test_a_server_killed_again_and_again_loses_no_finished_point_and_leaves_no_process(results: Path) -> None:
     chance = random.Random(SEED)
     kept: dict[int, dict[str, Any]] = {}

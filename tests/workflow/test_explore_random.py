@@ -144,6 +144,7 @@ def until_answered(page: Page, check: Callable[[dict[str, Any]], bool]) -> None:
     assert check(page.answered())
 
 
+@pytest.mark.long
 def test_random_interactions(browser: Any, results: Path) -> None:
     chance = random.Random(SEED)
     done: list[str] = []

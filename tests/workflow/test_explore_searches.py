@@ -59,6 +59,7 @@ def asked(results: Path, ask: Callable[[Explorer], Awaitable[T]]) -> T:
     return asyncio.run(whole())
 
 
+@pytest.mark.long
 def test_a_map_marks_its_points_and_the_rest_is_as_exact_as_it_says(results: Path) -> None:
     async def ask(explorer: Explorer) -> tuple[Any, list[float]]:
         found = await fill(explorer, first(explorer), BANDWIDTH, LATENCY, most=12)

@@ -348,6 +348,7 @@ def test_the_cheapest_network_is_found_with_its_price(site: explore_site.Site) -
     assert row["cost"] == cost > 0
 
 
+@pytest.mark.long
 def test_a_map_is_started_cancelled_and_taken_up_again(site: explore_site.Site) -> None:
     changes = {"simulate.replicas": 2, "simulate.preflight.enabled": False, "network.flow_control": "none"}
     asked = {"question": {**QUESTION, "nodes": 2, "changes": changes}, **AXES, "most": 6}

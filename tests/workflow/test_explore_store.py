@@ -245,6 +245,7 @@ def test_a_base_that_was_measured_again_has_no_answers_of_its_old_times(base: Pa
     assert after.digest == before.digest and after.time_s > 1.5 * before.time_s
 
 
+@pytest.mark.long
 def test_a_map_exported_as_a_study_has_the_numbers_of_its_points(base: Path, tmp_path: Path) -> None:
     bandwidths = ["30 Gbit/s", "60 Gbit/s"]
     questions_ = [ask(base, {**SLOW, "network.link.bandwidth": bandwidth}) for bandwidth in bandwidths]

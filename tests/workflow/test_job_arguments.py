@@ -20,6 +20,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.long
 def test_its_arguments_follow_the_ranks_when_it_is_recorded_profiled_and_simulated(tmp_path: Path) -> None:
     program = tmp_path / "stencil"
     run(["mpicc.mpich", "-g", "-O1", "-o", program, SOURCE], what="compiling the program")

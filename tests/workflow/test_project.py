@@ -102,6 +102,7 @@ def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> N
     assert forced.returncode == 0 and "seed: 2" not in experiment.read_text(), forced.stdout + forced.stderr
 
 
+@pytest.mark.long
 def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(
     tmp_path: Path, halo: tuple[Path, list[Any]]
 ) -> None:

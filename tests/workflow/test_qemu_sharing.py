@@ -73,6 +73,7 @@ def test_first_and_second_level_misses_are_those_of_callgrind(build_dir: Path, t
     assert ours["l2_misses"] == pytest.approx(theirs["DLmr"] + theirs["DLmw"] + theirs["ILmr"], rel=0.01)
 
 
+@pytest.mark.long
 def test_ranks_that_share_a_last_level_vary_more_than_those_with_a_private_one(build_dir: Path, tmp_path: Path) -> None:
     qemu_jobs.qemu_or_skip()
     # The data of two ranks, 3 MB, outgrow the last level.
@@ -85,6 +86,7 @@ def test_ranks_that_share_a_last_level_vary_more_than_those_with_a_private_one(b
     assert shared["recalls"].sum() > 0
 
 
+@pytest.mark.long
 def test_keeping_the_clocks_together_changes_nothing_for_private_caches(build_dir: Path, tmp_path: Path) -> None:
     qemu_jobs.qemu_or_skip()
     tight, loose = (

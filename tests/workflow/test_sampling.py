@@ -33,6 +33,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results" / "sampling"
 
 
+@pytest.mark.long
 def test_the_timing_profile_says_what_persists_and_what_lies_beyond_it(results: Path) -> None:
     profile = read_timing_profile(results / "nodesim/timing-profile-ext.json")
     phases = [phase for entry in profile.classes for phase in entry.phases]

@@ -126,6 +126,7 @@ def sobol(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results/tiny"
 
 
+@pytest.mark.long
 def test_sobol_indices_say_what_matters(sobol: Path) -> None:
     assert {"sensitivity/1", "sensitivity-knees/1", "sensitivity-indices/1"} <= described(sobol)
     indices = pd.read_parquet(sobol / "sensitivity_indices.parquet").set_index("parameter")

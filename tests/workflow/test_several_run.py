@@ -43,6 +43,7 @@ def done(files: list[Path], finished: Path) -> subprocess.CompletedProcess[str]:
     return run(files, finished, "--set", "nodes=[1, 2]", *WITHOUT_TRIALS)
 
 
+@pytest.mark.long
 def test_the_others_are_finished_and_the_failure_is_named(
     files: list[Path], done: subprocess.CompletedProcess[str]
 ) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pipeline
+import pytest
 import yaml
 
 
+@pytest.mark.long
 def test_one_slow_node_slows_the_job_and_one_slow_link_what_crosses_it(finished: Path, tmp_path: Path) -> None:
     network = yaml.safe_load((pipeline.ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
     network["slow_links"] = [{"between": ["host-0", "leaf-0"], "bandwidth_share": 1.0}]

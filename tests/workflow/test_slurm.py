@@ -107,6 +107,7 @@ def run_as_jobs(slurm: dict[str, str], profile: Path, experiment: Path, until: s
     return experiment.parent / "results/tiny", log, rules
 
 
+@pytest.mark.long
 @once
 def test_measured_and_simulated_steps_run_as_jobs_of_slurm(
     slurm: dict[str, str], profile: Path, small: Path, tmp_path: Path
@@ -141,6 +142,7 @@ def test_a_step_that_fails_on_a_node_is_told_where_it_was_started(
     assert done.returncode == 6 and "line rate" in done.stderr, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @once
 def test_batches_of_a_congestion_study_run_as_jobs_of_slurm(
     slurm: dict[str, str], profile: Path, tmp_path: Path
