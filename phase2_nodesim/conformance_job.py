@@ -53,12 +53,18 @@ class Comparison:
 def check_comparable(experiment: Resolved, where: str) -> None:
     """Raise :class:`UsageError` for an experiment without a skeleton to compare."""
     name = experiment.application.name
-    if name is not None and name != REPLAY:
+    if name is None:
+        found = "the program alone"
+    elif name == REPLAY:
+        found = "a recorded run, which replays its own calls"
+    elif name == DERIVED and _content(experiment.application).get("approximate"):
+        found = "an approximate skeleton, whose report has its errors at jobs that were held out"
+    else:
         return
     raise UsageError(
         "the experiment has no skeleton to compare with its program",
         where=f"{where}: application",
-        found="the program alone" if name is None else "a recorded run, which replays its own calls",
+        found=found,
         allowed="'name' (a skeleton of skeletons/) or 'derived' (a file that 'manynode derive' wrote)",
     )
 

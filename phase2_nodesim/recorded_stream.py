@@ -42,7 +42,7 @@ def write_recorded_stream(recording: Path, output: Path) -> dict[str, Any]:
             head = tables.read_json(output, SCHEMA)
         except InputError:
             head = {}  # cut off, or of an older version: it is written again
-        if head.get("digest") == digest:
+        if head.get("digest") == digest and "by_node" in head:
             return head
     stream = {**recorded_stream(read_marker_directory(recording), str(recording)), "digest": digest}
     tables.write_json(output, SCHEMA, stream)
@@ -77,6 +77,8 @@ def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
         "ranks": len(ordered),
         "phases": list(job.phases),
         "communicators": [sorted(groups.get(number, ())) for number in range(1, max(groups, default=0) + 1)],
+        # What the skeleton needs not: on other nodes these have other members.
+        "by_node": sorted({member.number for members in known for member in members.values() if member.by_node}),
         "calls": [json.loads(call) for call in job.calls],
         "streams": streams,
     }

@@ -27,6 +27,7 @@ from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Distribution
 from manynode.errors import InputError, OutputError, nearest
 
 COMPILED_SCHEMA = "derived-program/1"
+APPROXIMATE_SCHEMA = "approximate-program/1"
 
 _EXPRESSIONS = ("when", "repeat", "peer", "source", "bytes", "receive_bytes", "tag", "receive_tag", "take")
 _LISTS = ("sources", "destinations")
@@ -210,6 +211,9 @@ def definitions_of(skeleton: DerivedSkeleton) -> dict[str, Expression]:
 
 def compile(skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Return the JSON for the C++ skeleton: what it needs and nothing else, with ``parameters`` as the defaults."""
+    if skeleton.approximate is not None:
+        runs = [run.model_dump(mode="json") for run in skeleton.approximate.runs]
+        return {"schema": APPROXIMATE_SCHEMA, "name": skeleton.name, "phases": list(skeleton.phases), "runs": runs}
     grid = skeleton.grid and skeleton.grid.model_dump(mode="json", exclude_none=True)
     return {
         "schema": COMPILED_SCHEMA,
@@ -254,7 +258,8 @@ def write_compiled(path: Path, skeleton: DerivedSkeleton, parameters: Mapping[st
     """
     text = json.dumps(compile(skeleton, parameters), indent=1, ensure_ascii=True) + "\n"
     there = path.read_bytes() if path.is_file() else None
-    if there is not None and f'"schema": "{COMPILED_SCHEMA}"'.encode() not in there[:100]:
+    known = (f'"schema": "{schema}"'.encode() for schema in (COMPILED_SCHEMA, APPROXIMATE_SCHEMA))
+    if there is not None and not any(one in there[:100] for one in known):
         raise OutputError(
             "the compiled skeleton would overwrite another file",
             where=str(path),

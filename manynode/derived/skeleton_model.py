@@ -223,6 +223,64 @@ class Item(Section):
             raise ValueError("bytes: only sizes of messages between two ranks are drawn")
 
 
+Positive = Annotated[float, Field(ge=0)]
+Family = Literal[
+    "constant", "ranks", "levels", "share", "faces", "boxes", "level-boxes", "torus", "divided-faces", "divided-torus",
+    "most-faces", "most-boxes", "most-level-boxes",
+]  # fmt: skip
+
+
+class Growth(Section):
+    """How a mean over the ranks follows the number of ranks: constant + scale x family."""
+
+    family: Family = Field(description="What it is proportional to")
+    dimensions: Annotated[int, Field(ge=1, le=MOST_DIMENSIONS)] = Field(
+        default=1, description="Of the grid with the least surface, where the family is of a grid"
+    )
+    constant: Positive = Field(default=0.0, description="Part that does not grow")
+    scale: Positive = Field(default=1.0, description="Factor of the family")
+
+
+class RecordedRun(Section):
+    """A recorded run that stands for larger jobs, and how these differ from copies of it."""
+
+    ranks: Extent = Field(description="Number of ranks of the run")
+    file: str = Field(description="Its stream (recorded-stream/2), a path relative to this file")
+    digest: str = Field(description="Digest of the run")
+    hubs: list[Annotated[int, Field(ge=0)]] = Field(
+        default_factory=list, description="Ranks that exchange messages with all, in jobs of any size"
+    )
+    reach: Annotated[int, Field(ge=0)] = Field(
+        description="Messages between ranks that are farther apart go farther in larger jobs"
+    )
+    messages: Growth = Field(description="Messages of a rank")
+    peak: Growth = Field(description="Messages of the rank that has most")
+    bytes: Growth = Field(description="Bytes of the messages that a rank sends")
+    collectives: dict[str, Growth] = Field(default_factory=dict, description="Bytes of a call, by collective")
+    exponents: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=list, description="By communicator: its members grow with this power of the number of ranks"
+    )
+
+
+class HeldOut(Section):
+    """How far a job that was recorded is from what smaller runs say of it; relative."""
+
+    ranks: Extent = Field(description="Number of ranks of the job")
+    lifted: Extent = Field(alias="from", description="Number of ranks of the run that stood for it")
+    volume: float = Field(description="Error of the bytes of all messages")
+    messages: float = Field(description="Error of the number of messages")
+    peers: float = Field(description="Error of the number of others that a rank sends messages to")
+    makespan: float = Field(description="Error of the time without computation, on the engine fast")
+
+
+class Approximate(Section):
+    """A skeleton of a program whose communication follows the data: recorded runs stand for larger jobs."""
+
+    why: str = Field(description="Why no exact skeleton could be derived")
+    runs: Annotated[list[RecordedRun], Field(min_length=1)] = Field(description="The recorded runs, by number of ranks")
+    held_out: list[HeldOut] = Field(default_factory=list, description="Measured errors")
+
+
 class Doubt(Section):
     """A choice of the derivation that the recorded runs do not settle."""
 
@@ -258,7 +316,8 @@ class DerivedSkeleton(Section):
         "phase is the phase that they name together: SITE -> SITE",
     )
     distributions: dict[Label, Distribution] = Field(default_factory=dict, description="Of sizes that are drawn")
-    body: list[Item] = Field(description="What each rank does, in order")
+    body: list[Item] = Field(default_factory=list, description="What each rank does, in order")
+    approximate: Approximate | None = Field(default=None, description="In place of `body`: recorded runs, lifted")
     doubts: list[Doubt] = Field(default_factory=list, description="What the recorded runs do not settle")
     recorded: list[dict[str, Any]] = Field(default_factory=list, description="Runs that it was derived from")
     assumptions: list[Assumption] = Field(default_factory=list, description="What was stated by hand")
@@ -270,6 +329,14 @@ class DerivedSkeleton(Section):
             if not may_name(name):
                 raise ValueError(f"{name!r} cannot be a name; use letters, digits and _, and none of the language")
         return given
+
+    @model_validator(mode="after")
+    def _has_calls(self) -> DerivedSkeleton:
+        if self.approximate is None and "body" not in self.model_fields_set:
+            raise ValueError("body: this key is missing")
+        if self.approximate is not None and self.body:
+            raise ValueError("body: not with 'approximate'")
+        return self
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> DerivedSkeleton:

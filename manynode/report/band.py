@@ -92,6 +92,7 @@ def band_at(inputs: Inputs, technique: str, nodes: int) -> Band | None:
     computing = _computing(inputs, technique, nodes)
     parts = [
         *_of_chance(inputs, technique, nodes, time_s),
+        *_of_skeleton(inputs, nodes, 1 - computing),
         _of_node(inputs, computing),
         _of_network(inputs, 1 - computing),
     ]
@@ -127,6 +128,17 @@ def _computing(inputs: Inputs, technique: str, nodes: int) -> float:
     own = at_point(inputs.breakdown, technique, nodes)
     total = float(own["seconds"].sum())
     return float(own.loc[own["operation"] == "compute", "seconds"].sum()) / total if total > 0 else 1.0
+
+
+def _of_skeleton(inputs: Inputs, nodes: int, communicating: float) -> list[Part]:
+    """Return the error of an approximate skeleton, whose measure is the time without computation."""
+    verdicts = inputs.verdicts.verdicts if inputs.verdicts is not None else []
+    error = max((one.error for one in verdicts if one.nodes == nodes), default=0.0)
+    if not error:
+        return []
+    half = math.log1p(communicating * error)
+    why = "from jobs that were recorded and held out, once more for each doubling of the ranks beyond the recorded run"
+    return [Part("skeleton", half, half, why=why, share=communicating)]
 
 
 def _of_chance(inputs: Inputs, technique: str, nodes: int, time_s: float) -> list[Part]:

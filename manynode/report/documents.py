@@ -139,6 +139,7 @@ class SkeletonVerdict(Document):
     nodes: int
     level: str
     reasons: list[str] = []
+    error: float = 0.0
 
 
 class SkeletonVerdicts(Document):

@@ -2,9 +2,9 @@
 
 In: recordings of a program at several numbers of ranks with the same parameters, and optionally others with changed
 parameters; more recordings may be held out. Out: a :class:`Derivation` with the skeleton's content (the contract
-``derived-skeleton/1``) and a :class:`Report`. What cannot be derived is an :class:`InputError`. The skeleton gives back
-every training recording call by call; the held-out ones are compared, never learned from, except that hypotheses which
-they contradict are dropped.
+``derived-skeleton/1``) and a :class:`Report`. What cannot be derived is a :class:`NotDerivedError`. The skeleton gives
+back every training recording call by call; the held-out ones are compared, never learned from, except that hypotheses
+which they contradict are dropped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from phase2_nodesim.derive.patterns import GridRule, Pattern, find_pattern
 from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
-from phase2_nodesim.derive.recordings import Recording, check_recordings, with_most_counts
+from phase2_nodesim.derive.recordings import NotDerivedError, Recording, check_recordings, with_most_counts
 from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
@@ -93,13 +93,16 @@ def derive(
     check_recordings(trained, held_out)
     base, others = with_most_counts(trained)
     try:
-        return _derived(base, others, held_out, name, stated, frozenset())
-    except InputError:
-        # Sizes are drawn only where no rule gives them.
-        irregular = _irregular(base)
-        if not irregular:
-            raise
-    return _derived(base, others, held_out, name, stated, irregular)
+        try:
+            return _derived(base, others, held_out, name, stated, frozenset())
+        except InputError:
+            # Sizes are drawn only where no rule gives them.
+            irregular = _irregular(base)
+            if not irregular:
+                raise
+        return _derived(base, others, held_out, name, stated, irregular)
+    except InputError as error:
+        raise NotDerivedError.of(error) from None
 
 
 def _derived(

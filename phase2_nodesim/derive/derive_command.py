@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from manynode.errors import InputError
+
 if TYPE_CHECKING:
     from phase2_nodesim.derive.campaign import Campaign, Run
     from phase2_nodesim.derive.derivation import Derivation
     from phase2_nodesim.derive.program import Program
+    from phase2_nodesim.derive.recordings import NotDerivedError
     from phase2_nodesim.derive.verdict import Verdict
 
 # Numbers that tell the rules of grids of two to four dimensions apart, and have axes long enough to show neighbours.
@@ -62,6 +66,7 @@ def derive(
     from phase2_nodesim.derive.accepted import record
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, stated_grid, with_parameters
+    from phase2_nodesim.derive.recordings import NotDerivedError
     from phase2_nodesim.derive.verdict import verdict
     from phase2_nodesim.derive.written import check_replaceable
 
@@ -84,8 +89,11 @@ def derive(
     if not force:
         check_replaceable(output, program)
     campaign.check([*learned, *others])
-    learned, others, _ = record(campaign, learned, others)
-    found = derived_from(campaign, learned, others, program, output)
+    try:
+        learned, others, _ = record(campaign, learned, others)
+        found = derived_from(campaign, learned, others, program, output)
+    except NotDerivedError as error:
+        found = approximated(campaign, [*learned, *others], program, output, error)
     text = write(output, program.name, found, {count: verdict(found.skeleton, count) for count in targets})
     typer.echo(text)
     typer.echo(str(output))
@@ -94,13 +102,49 @@ def derive(
 def derived_from(
     campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], program: Program, output: Path
 ) -> Derivation:
-    """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again."""
+    """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again.
+
+    Raises :class:`NotDerivedError` if there is no exact one.
+    """
     from phase2_nodesim.derive.derivation import derive as derived
     from phase2_nodesim.derive.judged import read_content
 
     read = {run: campaign.recording(run) for run in [*learned, *held_out]}
     stated = read_content(output).get("assumptions", []) if output.exists() else []
     found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
+    return _of_program(found, program)
+
+
+def approximated(
+    campaign: Campaign, runs: Sequence[Run], program: Program, output: Path, why: NotDerivedError
+) -> Derivation:
+    """Return the approximate skeleton of a program of which there is no exact one.
+
+    Runs with the usual parameters that are not recorded yet are recorded now. Raises ``why``, with the reason in its
+    details, if there is no approximate skeleton either.
+    """
+    from phase2_nodesim.approximate.approximation import approximate
+    from phase2_nodesim.derive.accepted import record
+    from phase2_nodesim.derive.derivation import Derivation, Report
+    from phase2_nodesim.derive.recordings import OfTheNodeError
+
+    if isinstance(why, OfTheNodeError):
+        raise why
+    usual = [run for run in runs if dict(run.parameters) == program.parameters]
+    campaign = replace(campaign, to_derive=False)
+    campaign.say(f"no exact skeleton: {why.what}" + (f" ({why.found})" if why.found else ""))
+    recorded, _, _ = record(campaign, usual, [])
+    folders = [campaign.recorded(run) for run in recorded]
+    try:
+        content = approximate(folders, program.name, why.what, output)
+    except InputError as error:
+        why.details = "\n".join(filter(None, (why.details, f"nor an approximate one: {error}")))
+        raise why from None
+    content["program"] = {"mpi": program.flavour, "fixed": dict(program.parameters)}
+    return _of_program(Derivation(content, Report()), program)
+
+
+def _of_program(found: Derivation, program: Program) -> Derivation:
     found.skeleton["program"]["command"] = program.command
     if program.grid is not None:
         found.skeleton["program"]["grid"] = program.grid.stated
@@ -111,11 +155,17 @@ def write(output: Path, name: str, found: Derivation, verdicts: Mapping[int, Ver
     """Write the skeleton and, beside it, the report; return the report."""
     from manynode import tables
     from manynode.config import yaml_text
-    from phase2_nodesim.derive.summary import summary
+    from manynode.derived.skeleton_model import Approximate
+    from phase2_nodesim.derive.summary import approximate_summary, summary
     from phase2_nodesim.derive.written import skeleton_checksum
 
     found.skeleton["program"]["checksum"] = skeleton_checksum(yaml_text.parse(found.text()))
-    text = summary(name, found.report, verdicts)
+    section = found.skeleton.get("approximate")
+    text = (
+        approximate_summary(name, Approximate.model_validate(section), verdicts)
+        if section
+        else summary(name, found.report, verdicts)
+    )
     for path, content in ((output, found.text()), (output.with_suffix(".md"), text)):
         with tables.replacing(path) as part:
             part.write_text(content, encoding="utf-8")

@@ -53,7 +53,10 @@ def check_derived(experiment: Resolved) -> None:
 def write_verdicts(path: Path, experiment: Resolved) -> None:
     """Write the verdicts for the report."""
     found: Mapping[int, Verdict] = verdicts(experiment)
-    rows = [{"nodes": nodes, "level": one.level, "reasons": list(one.reasons)} for nodes, one in found.items()]
+    rows = [
+        {"nodes": nodes, "level": one.level, "reasons": list(one.reasons), "error": one.error}
+        for nodes, one in found.items()
+    ]
     tables.write_json(path, SCHEMA, {"skeleton": str(_skeleton(experiment)), "verdicts": rows})
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
@@ -25,6 +26,7 @@ FEWEST_COUNTS = 3
 # messages to all sides, edges and corners; not in a larger one.
 _MANY_RANKS = 28
 _MOST_SEQUENCES = 0.8
+_BY_NODE = "a communicator of the ranks that share memory (MPI_Comm_split_type) is another one on other nodes"
 _REPLAY = "replay a recording at its number of ranks (application: recorded)"
 
 
@@ -165,7 +167,22 @@ def _check_same(what: str, found: list[str]) -> None:
 
 
 class NotDerivedError(InputError):
-    """A recording has calls that no skeleton can be derived from, whatever else is recorded."""
+    """The recordings are sound, and no exact skeleton can be derived from them."""
+
+    @classmethod
+    def of(cls, error: InputError) -> NotDerivedError:
+        """Return the error of a derivation as one."""
+        return cls(
+            error.what, where=error.where, found=error.found, allowed=error.allowed, remedy=error.remedy,
+            details=error.details,
+        )  # fmt: skip
+
+
+class OfTheNodeError(NotDerivedError):
+    """The program communicates by which ranks share a node: on other nodes it does something else."""
+
+    def __init__(self, what: str = _BY_NODE, **facts: Any) -> None:
+        super().__init__(what, **facts)
 
 
 def check_calls(recording: Recording) -> None:
@@ -188,7 +205,7 @@ def _check_call(call: RecordedCall, where: str, by_node: frozenset[int]) -> None
     elif call.operation == "MPI_Start" or UNKNOWN_REQUEST in call.completes:
         what, remedy = "the recording does not know which request a call completes", None
     elif call.communicator in by_node:
-        what = "a communicator of the ranks that share memory (MPI_Comm_split_type) is another one on other nodes"
+        raise OfTheNodeError(where=where, found=call_at(call.operation, call.site), remedy=remedy)
     elif "eighbor" in call.operation:
         what = "the neighbours of a collective over neighbours cannot be derived yet"
     else:
@@ -201,7 +218,7 @@ def _check_alike(recording: Recording) -> None:
     kinds = Counter(tuple((call.operation, call.site) for call in calls) for calls in recording.calls)
     lengths = [len(calls) for calls in recording.calls]
     if recording.ranks >= _MANY_RANKS and len(kinds) > _MOST_SEQUENCES * recording.ranks:
-        raise InputError(
+        raise NotDerivedError(
             "nearly every rank has a sequence of calls of its own: communication depends on data",
             where=recording.where,
             found=f"{len(kinds)} sequences on {recording.ranks} ranks, of {min(lengths)} to {max(lengths)} calls",

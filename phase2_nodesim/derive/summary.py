@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from phase2_nodesim.derive.written import REPORT_TITLE
 
 if TYPE_CHECKING:
+    from manynode.derived.skeleton_model import Approximate
     from phase2_nodesim.derive.derivation import Report
     from phase2_nodesim.derive.verdict import Verdict
 
@@ -32,10 +33,33 @@ def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
     if report.drawn:
         lines += ["", "| run | sizes that depend on load |", "|---|---|"]
         lines += [f"| {run} | {_cell(str(found))} |" for run, found in report.drawn.items()]
-    if verdicts:
-        lines += ["", "| ranks | verdict | why |", "|---|---|---|"]
-        lines += [f"| {ranks} | {one.level} | {_cell('; '.join(one.reasons))} |" for ranks, one in verdicts.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_verdict_lines(verdicts)]) + "\n"
+
+
+def approximate_summary(name: str, section: Approximate, verdicts: Mapping[int, Verdict]) -> str:
+    """Return the report of an approximate skeleton."""
+    lines = [
+        f"# {name}{REPORT_TITLE}",
+        "",
+        f"- no exact skeleton: {section.why}",
+        f"- recorded runs that stand for larger jobs: {', '.join(str(run.ranks) for run in section.runs)} ranks",
+        "",
+        "| job held out | run that stood for it | volume | messages | peers of a rank | time without computation |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| {one.ranks} ranks | {one.lifted} ranks | {one.volume:+.1%} | {one.messages:+.1%} | {one.peers:+.1%} | "
+            f"{one.makespan:+.1%} |"
+            for one in section.held_out
+        ),
+    ]
+    return "\n".join([*lines, *_verdict_lines(verdicts)]) + "\n"
+
+
+def _verdict_lines(verdicts: Mapping[int, Verdict]) -> list[str]:
+    if not verdicts:
+        return []
+    rows = [f"| {ranks} | {one.level} | {_cell('; '.join(one.reasons))} |" for ranks, one in verdicts.items()]
+    return ["", "| ranks | verdict | why |", "|---|---|---|", *rows]
 
 
 def _cell(text: str) -> str:

@@ -3,7 +3,8 @@
 In: the content of a skeleton file and the target. Out: a :class:`Verdict`. ``proved``: this point was recorded, and the
 skeleton equals the recording. ``agreed``: all hypotheses that fit the recordings say the same at the target, and the
 job matches itself; where sizes are drawn, the reasons say how many, and how sure their volume is. ``assumed``: the
-same, under what a user stated by hand. ``refused``: anything else, with the reasons and, where one run would decide,
+same, under what a user stated by hand. ``approximate``: a recorded run stands for the job, with measured errors
+(:mod:`phase2_nodesim.approximate`). ``refused``: anything else, with the reasons and, where one run would decide,
 that run.
 """
 
@@ -19,14 +20,16 @@ import numpy as np
 
 from manynode.derived.call_forms import BLOCKS
 from manynode.derived.expression import ExpressionError, parse
+from manynode.derived.skeleton_model import Approximate
 from manynode.errors import InputError
+from phase2_nodesim.approximate.worth import worth
 from phase2_nodesim.derive.groups import PLACE, together
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.load import LoadShare
 from phase2_nodesim.derive.matching import mismatch, unknown_phase
 from phase2_nodesim.derive.patterns import rules
 
-Level = Literal["proved", "agreed", "assumed", "refused"]
+Level = Literal["proved", "agreed", "assumed", "approximate", "refused"]
 
 # The largest relative error of a job's volume with which drawn sizes are used.
 MOST_SPREAD = 0.05
@@ -36,8 +39,11 @@ _RECORDABLE = range(2, 129)
 
 @dataclass(frozen=True)
 class Verdict:
+    """``error``: of an approximate skeleton, the expected relative error of the time without computation."""
+
     level: Level
     reasons: tuple[str, ...] = ()
+    error: float = 0.0
 
     @property
     def usable(self) -> bool:
@@ -46,6 +52,9 @@ class Verdict:
 
 def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> Verdict:
     """Return the verdict on a skeleton at ``ranks`` ranks; parameters that are not given have their defaults."""
+    if content.get("approximate"):
+        one = worth(Approximate.model_validate(content["approximate"]), ranks)
+        return Verdict(one.level, one.reasons, one.error)
     given = dict(parameters or {})
     fixed = content.get("program", {}).get("fixed", {})
     changed = [

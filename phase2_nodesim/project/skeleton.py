@@ -17,9 +17,10 @@ from manynode.provenance import code_digest
 from manynode.report.wording import count
 from phase2_nodesim.derive.accepted import Accepted, record
 from phase2_nodesim.derive.campaign import Campaign, Run
-from phase2_nodesim.derive.derive_command import derived_from, write
+from phase2_nodesim.derive.derivation import Derivation
+from phase2_nodesim.derive.derive_command import approximated, derived_from, write
 from phase2_nodesim.derive.judged import read_content
-from phase2_nodesim.derive.recordings import NotDerivedError
+from phase2_nodesim.derive.recordings import NotDerivedError, OfTheNodeError
 from phase2_nodesim.derive.verdict import Verdict, verdict
 from phase2_nodesim.derive.written import checksum, unedited
 from phase2_nodesim.project.kept import Kept
@@ -27,6 +28,7 @@ from phase2_nodesim.project.replay import with_replay
 from phase2_nodesim.project.request import Request
 
 _MOST_REASONS = 8
+_UNDECIDED = "the recordings do not say what the program does at any of these numbers of ranks"
 
 
 def campaign_of(request: Request, say: Callable[[str], None]) -> Campaign:
@@ -48,10 +50,14 @@ def skeleton_of(
     program that cannot be derived is an :class:`InputError`.
     """
     campaign = campaign_of(request, say)
+    refused: NotDerivedError | None = None
     try:
         learned, held_out, accepted = record(campaign, request.learned, request.held_out)
-    except NotDerivedError as error:
+    except OfTheNodeError as error:
         raise with_replay(error, request, campaign) from None
+    except NotDerivedError as error:
+        refused, campaign = error, replace(campaign, to_derive=False)
+        learned, held_out, accepted = record(campaign, request.learned, request.held_out)
     request = replace(request, learned=learned, held_out=held_out)
     made = [checksum((campaign.recorded(run) / "run.json").read_text()) for run in _runs(request)]
     path = request.skeleton
@@ -64,7 +70,7 @@ def skeleton_of(
         say(f"skeleton: {path}, as derived before")
         return request, accepted, before, kept
     try:
-        found = derived_from(campaign, request.learned, request.held_out, request.program, path)
+        found = _found(campaign, request, refused)
     except InputError as error:
         raise with_replay(error, request, campaign) from None
     content = dict(found.skeleton)
@@ -72,6 +78,29 @@ def skeleton_of(
     write(path, request.output.stem, found, verdicts)
     say(f"skeleton: {path}; what it is worth: {path.with_suffix('.md')}")
     return request, accepted, content, replace(kept, derived_from=inputs, skeleton=content["program"]["checksum"])
+
+
+def _found(campaign: Campaign, request: Request, refused: NotDerivedError | None) -> Derivation:
+    """Return the exact skeleton, or an approximate one where there is none, or none for any of the node counts."""
+    program, path = request.program, request.skeleton
+    exact: Derivation | None = None
+    if refused is None:
+        try:
+            exact = derived_from(campaign, request.learned, request.held_out, program, path)
+        except NotDerivedError as error:
+            refused = error
+        else:
+            content = dict(exact.skeleton)
+            verdicts = [verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)]
+            if any(one.usable for one in verdicts):
+                return exact
+            refused = NotDerivedError(_UNDECIDED, found=verdicts[-1].reasons[0])
+    try:
+        return approximated(campaign, _runs(request), program, path, refused)
+    except NotDerivedError:
+        if exact is None:
+            raise
+        return exact  # the runs that would decide are named with its refusals
 
 
 def values(request: Request, content: Mapping[str, Any]) -> dict[str, int]:
@@ -122,7 +151,7 @@ def judged(request: Request, content: dict[str, Any], accepted: Accepted) -> tup
     if usable:
         return usable, refused
     error = UsageError(
-        "the recordings do not say what the program does at any of these numbers of ranks",
+        _UNDECIDED,
         where=str(request.skeleton),
         remedy="record the run that a reason names: add its number of ranks to --ranks, or give it to --varied-ranks "
         "if a parameter has another value there",

@@ -89,8 +89,10 @@ struct Program {
 std::int64_t value_of(const Program& program, const Formula& formula, std::uint32_t place, const char* field,
                       Frame& frame);
 
-// Reads the compiled file. Its content must have `digest`; `values` (JSON) are the problem's parameters.
-std::unique_ptr<Program> read_program(const std::string& file, const std::string& digest, const std::string& values,
+class Document;
+
+// Makes the program of a compiled file; `values` (JSON) are the problem's parameters.
+std::unique_ptr<Program> made_program(const Document& document, const std::string& file, const std::string& values,
                                       int ranks);
 
 }  // namespace manynode::derived

@@ -1,41 +1,18 @@
-// Reads a compiled file and makes its program for one number of ranks. The body's items are read by item_reader.cpp.
+// Makes the program of a compiled file for one number of ranks. The body's items are read by item_reader.cpp.
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "../source/nearest.hpp"
-#include "digest.hpp"
 #include "document.hpp"
 #include "item_reader.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/json_text.hpp"
 #include "manynode/parameters.hpp"
 #include "program.hpp"
 
 namespace manynode::derived {
 namespace {
 
-constexpr const char* kSchema = "derived-program/1";
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
-
-std::string content_of(const std::string& file, const std::string& digest) {
-  if (file.empty()) {
-    throw UserError("a derived skeleton needs its compiled file", "file", "nothing", "the path of a compiled file",
-                    "give the parameters file and digest");
-  }
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw UserError("the file of a derived skeleton cannot be read", "file", file, "", "check the path");
-  const std::string found = digest_of(text.str());
-  if (found != digest) {
-    throw UserError("the file of a derived skeleton has another content than 'digest' says", "digest",
-                    digest.empty() ? "nothing" : digest, found,
-                    "compile the file again, or give the digest of " + file);
-  }
-  return text.str();
-}
 
 Grid grid_of(const Document& document, int ranks) {
   if (!document.has("grid")) return made_grid({}, {}, false);
@@ -191,11 +168,25 @@ Partition partition_of(const Document& content, Program& program, ItemReader& re
   });
 }
 
+}  // namespace
+
+std::int64_t value_of(const Program& program, const Formula& formula, std::uint32_t place, const char* field,
+                      Frame& frame) {
+  try {
+    return program.expressions.evaluate(formula.node, frame);
+  } catch (const Mistake& mistake) {
+    throw UserError("an expression of a derived skeleton has no value",
+                    program.file + ": " + program.texts[place] + "/" + field,
+                    program.texts[formula.text] + ": " + mistake.what() + " on rank " +
+                        std::to_string(frame.slot(kRankSlot)) + " of " + std::to_string(program.size),
+                    "", "correct the expression, or add a 'when' that leaves these ranks out");
+  }
+}
+
 std::unique_ptr<Program> made_program(const Document& document, const std::string& file, const std::string& values,
                                       int ranks) {
   document.only({"schema", "name", "parameters", "grid", "communicators", "definitions", "phases", "sites",
                  "distributions", "body"});
-  document["schema"].one_of({kSchema});
   auto program = std::make_unique<Program>(grid_of(document, ranks), ranks);
   program->file = file;
   Names names = names_of(*program, document, values);
@@ -217,35 +208,6 @@ std::unique_ptr<Program> made_program(const Document& document, const std::strin
   }
   program->body = reader.body(document["body"]);
   return program;
-}
-
-}  // namespace
-
-std::int64_t value_of(const Program& program, const Formula& formula, std::uint32_t place, const char* field,
-                      Frame& frame) {
-  try {
-    return program.expressions.evaluate(formula.node, frame);
-  } catch (const Mistake& mistake) {
-    throw UserError("an expression of a derived skeleton has no value",
-                    program.file + ": " + program.texts[place] + "/" + field,
-                    program.texts[formula.text] + ": " + mistake.what() + " on rank " +
-                        std::to_string(frame.slot(kRankSlot)) + " of " + std::to_string(program.size),
-                    "", "correct the expression, or add a 'when' that leaves these ranks out");
-  }
-}
-
-std::unique_ptr<Program> read_program(const std::string& file, const std::string& digest, const std::string& values,
-                                      int ranks) {
-  const std::string content = content_of(file, digest);
-  nlohmann::json json;
-  try {
-    std::istringstream text(content);
-    json = parsed_json(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw UserError("the file of a derived skeleton is no JSON", file, error.what(), "",
-                    "compile the file again with manynode");
-  }
-  return made_program(Document(json, file), file, values, ranks);
 }
 
 }  // namespace manynode::derived

@@ -30,11 +30,6 @@ std::optional<std::uint64_t> steps_of(const Program& program, const std::vector<
 
 }  // namespace
 
-std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
-  auto program = read_program(parameters.text("file"), parameters.text("digest"), parameters.text("values"), ranks);
-  return std::make_unique<Derived>(std::move(program), static_cast<std::uint64_t>(parameters.integer("seed", 0)));
-}
-
 Derived::Derived(std::unique_ptr<const Program> program, std::uint64_t seed)
     : program_(std::move(program)),
       seed_(seed),

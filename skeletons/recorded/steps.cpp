@@ -92,7 +92,7 @@ class Links {
     for (const std::uint32_t back : call.requests) {
       if (back > 0 && back <= requests_.size()) add({here_.rank, requests_[requests_.size() - back]}, here_);
     }
-    if (call.form->nonblocking || kind == CallKind::Isend || kind == CallKind::Irecv) requests_.push_back(here_.call);
+    if (makes_request(*call.form)) requests_.push_back(here_.call);
     if (is_collective(kind) || kind == CallKind::WinFence) add_collective(call.communicator);
     if (kind == CallKind::Send || kind == CallKind::Isend || kind == CallKind::Sendrecv) {
       add_end(CallKind::Send, true, call.peer, call.tag, call);

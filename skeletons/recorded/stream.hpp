@@ -2,12 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "manynode/named_call.hpp"
 
 namespace manynode::recorded {
+
+// Isend, Irecv and the non-blocking forms.
+inline bool makes_request(const CallForm& form) {
+  return form.nonblocking || form.kind == CallKind::Isend || form.kind == CallKind::Irecv;
+}
 
 // A call, or (without a form) only the compute phases before the end.
 struct RecordedCall {

@@ -1,4 +1,4 @@
-"""Programs that no skeleton can be derived from: refused after the first run, with the reason."""
+"""Programs that no skeleton can be derived from, not even an approximate one: refused after the first run."""
 
 from __future__ import annotations
 
@@ -22,19 +22,10 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.parametrize(
-    ("argument", "what", "call"),
-    [
-        ("node", "the ranks that share memory", "MPI_Allreduce@not_derived.c:"),
-        ("neighbours", "a collective over neighbours", "MPI_Neighbor_alltoall@not_derived.c:"),
-    ],
-)
-def test_what_the_first_run_shows_is_refused_before_the_second(
-    program: Path, tmp_path: Path, argument: str, what: str, call: str
-) -> None:
+def test_what_the_first_run_shows_is_refused_before_the_second(program: Path, tmp_path: Path) -> None:
     words = ["derive", "--ranks", "2,3,4", "--held-out", "5", "--recordings", tmp_path / "recordings"]
     for recorded in (["recording 2 ranks"], []):  # the second time, the first run is there
-        done = pipeline.manynode(*words, "--", program, argument)
-        assert done.returncode == 3 and what in done.stderr and f"found: {call}" in done.stderr
-        assert "application: recorded" in done.stderr
+        done = pipeline.manynode(*words, "--", program, "node")
+        assert done.returncode == 3 and "the ranks that share memory" in done.stderr
+        assert "found: MPI_Allreduce@not_derived.c:" in done.stderr and "application: recorded" in done.stderr
         assert [line for line in done.stdout.splitlines() if line.startswith("recording")] == recorded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import pytest
 
@@ -10,13 +11,15 @@ from manynode.config import yaml_text
 from manynode.derived import expression, skeleton_file, skeleton_model
 from manynode.derived.call_forms import CALL_FORMS
 from manynode.derived.grids import RULES
+from manynode.derived.skeleton_model import Family
 from manynode.paths import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "derived-skeletons.md").read_text(encoding="utf-8")
 MODELS = [
     skeleton_model.DerivedSkeleton, skeleton_model.ProgramSection, skeleton_model.Parameter,
     skeleton_model.GridSection, skeleton_model.Distribution, skeleton_model.CommunicatorSection, skeleton_model.Doubt,
-    skeleton_model.Item,
+    skeleton_model.Item, skeleton_model.Approximate, skeleton_model.RecordedRun, skeleton_model.HeldOut,
+    skeleton_model.Growth,
 ]  # fmt: skip
 
 
@@ -39,10 +42,16 @@ def test_every_call_has_its_keys() -> None:
 def test_every_function_and_rule_is_described() -> None:
     for name in (*expression._FUNCTIONS, *expression._PLACES):
         assert f"`{name}(" in PAGE
-    assert re.findall(r"^\| `([a-z-]+)` \| [^|]*\|$", PAGE.partition("| rule |")[2], re.M) == [
+    rules = PAGE.partition("| rule |")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z-]+)` \| [^|]*\|$", rules, re.M) == [
         "least-surface", "dealt", "dims-create-mpich", "dims-create-openmpi", "line", "squarest",
     ]  # fmt: skip
     assert all(f"| `{rule}` |" in PAGE for rule in RULES)
+
+
+def test_every_family_of_growth_is_described() -> None:
+    table = PAGE.partition("| family |")[2].partition("\n## ")[0]
+    assert all(f"`{family}`" in table for family in get_args(Family))
 
 
 def test_the_example_is_right() -> None:

@@ -1,0 +1,155 @@
+"""From recordings of a program whose communication follows the data to its approximate skeleton.
+
+In: folders of recordings at several numbers of ranks, with the same parameters. Out: the content of the skeleton's
+file, with errors measured at jobs that were held out: each of the two largest that have a recorded run of half their
+ranks is compared with what the runs of up to half its ranks say of it.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from manynode import tables
+from manynode.derived import skeleton_file
+from manynode.derived.skeleton_model import SCHEMA, Approximate, DerivedSkeleton, HeldOut, RecordedRun
+from manynode.errors import InputError
+from phase2_nodesim.approximate.growth import growth_of
+from phase2_nodesim.approximate.held_out import errors, job
+from phase2_nodesim.approximate.measures import Measures, measures
+from phase2_nodesim.derive.recordings import OfTheNodeError
+from phase2_nodesim.recorded_stream import FILE, write_recorded_stream
+from phase2_nodesim.recorded_stream import SCHEMA as STREAM
+
+FEWEST_RUNS = 3
+_MOST_HELD_OUT = 2
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recorded run with its stream, which is beside its marker files."""
+
+    folder: Path
+
+    @cached_property
+    def digest(self) -> str:
+        return str(write_recorded_stream(self.folder, self.folder / FILE)["digest"])
+
+    @cached_property
+    def _read(self) -> tuple[Measures, list[str]]:
+        assert self.digest
+        stream = tables.read_json(self.folder / FILE, STREAM)
+        if stream["by_node"]:
+            raise OfTheNodeError(where=str(self.folder))
+        return measures(stream), list(stream["phases"])
+
+    @property
+    def measures(self) -> Measures:
+        return self._read[0]
+
+    @property
+    def phases(self) -> list[str]:
+        return self._read[1]
+
+    @property
+    def ranks(self) -> int:
+        return self.measures.ranks
+
+    def replayed(self) -> dict[str, Any]:
+        """Return the parameters of the skeleton ``recorded``."""
+        return {"file": str((self.folder / FILE).resolve()), "digest": self.digest}
+
+
+def approximate(folders: Sequence[Path], name: str, why: str, output: Path) -> dict[str, Any]:
+    """Return the content of the approximate skeleton, to be written to ``output``.
+
+    Raises :class:`InputError` for recordings that cannot be replayed, for too few of them, and for communicators of the
+    ranks of a node.
+    """
+    runs = {run.ranks: run for run in map(Run, folders) if run.ranks > 1}
+    if len(runs) < FEWEST_RUNS:
+        raise InputError(
+            "too few numbers of ranks for an approximate skeleton",
+            found=", ".join(map(str, sorted(runs))),
+            allowed=f"at least {FEWEST_RUNS} from 2 on, with the same parameters",
+            remedy="record more numbers of ranks (--ranks)",
+        )
+    content = _content(runs, name, why, output.resolve().parent)
+    content["approximate"]["held_out"] = [
+        _compared(runs, ranks, name).model_dump(by_alias=True) for ranks in _held_out(runs)
+    ]
+    return content
+
+
+def _held_out(runs: Mapping[int, Run]) -> list[int]:
+    found = [ranks for ranks in sorted(runs) if ranks % 2 == 0 and ranks // 2 in runs and len(_up_to(runs, ranks)) >= 3]
+    return found[-_MOST_HELD_OUT:]
+
+
+def _up_to(runs: Mapping[int, Run], ranks: int) -> dict[int, Run]:
+    return {number: run for number, run in runs.items() if number <= ranks // 2}
+
+
+def _compared(runs: Mapping[int, Run], ranks: int, name: str) -> HeldOut:
+    with tempfile.TemporaryDirectory() as folder:
+        content = _content(_up_to(runs, ranks), name, "", Path(folder))
+        compiled = Path(folder, "compiled.json")
+        digest = skeleton_file.write_compiled(compiled, DerivedSkeleton.model_validate(content))
+        lifted = job("derived", {"file": str(compiled), "digest": digest, "values": "{}"}, ranks)
+    return errors(lifted, job("recorded", runs[ranks].replayed(), ranks), ranks, ranks // 2)
+
+
+def _content(runs: Mapping[int, Run], name: str, why: str, beside: Path) -> dict[str, Any]:
+    ordered = [runs[ranks] for ranks in sorted(runs)]
+    found = [_run(run, [one.measures for one in ordered if one.ranks <= run.ranks], beside) for run in ordered]
+    return {
+        "schema": SCHEMA,
+        "name": name,
+        "program": {},
+        "phases": sorted({phase for run in ordered for phase in run.phases}),
+        "approximate": Approximate(why=why, runs=found).model_dump(mode="json", by_alias=True, exclude_defaults=True),
+        "recorded": [{"ranks": run.ranks, "parameters": {}, "role": "trained", "equal": True} for run in ordered],
+    }
+
+
+def _run(run: Run, known: Sequence[Measures], beside: Path) -> RecordedRun:
+    """Return what is to be known of a run; ``known`` are the measures of it and of smaller ones."""
+    base = known[-1]
+    smaller = [one for one in known[:-1] if base.ranks % one.ranks == 0 and one.pairs]
+    kinds = {name for name in base.sizes if all(name in one.sizes for one in known)}
+    return RecordedRun(
+        ranks=base.ranks,
+        file=_path(run.folder.resolve() / FILE, beside),
+        digest=run.digest,
+        hubs=sorted(base.hubs),
+        reach=base.reach(smaller[-1]) if smaller and base.pairs else base.ranks,
+        messages=growth_of({one.ranks: one.messages for one in known}, base.ranks),
+        peak=growth_of({one.ranks: one.peak for one in known}, base.ranks, peaks=True),
+        bytes=growth_of({one.ranks: one.bytes for one in known}, base.ranks),
+        collectives={
+            name: growth_of({one.ranks: one.sizes[name] for one in known}, base.ranks) for name in sorted(kinds)
+        },
+        exponents=[_exponent(number, base, known) for number in range(len(base.groups))],
+    )
+
+
+def _path(file: Path, beside: Path) -> str:
+    """Return a path relative to the skeleton's folder, where the file is in there: both may then be moved."""
+    return str(file.relative_to(beside) if file.is_relative_to(beside) else file)
+
+
+def _exponent(number: int, base: Measures, known: Sequence[Measures]) -> float:
+    """Return with which power of the number of ranks the members of a communicator grow."""
+    size = base.groups[number]
+    if size == base.ranks:
+        return 1.0
+    for other in reversed(known[:-1]):
+        if len(other.groups) == len(base.groups) and other.groups[number] > 0:
+            grown = math.log(size / other.groups[number]) / math.log(base.ranks / other.ranks)
+            return round(min(max(grown, 0.0), 1.0), 3)
+    return 0.0

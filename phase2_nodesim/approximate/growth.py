@@ -1,0 +1,137 @@
+"""How a mean over the ranks follows the number of ranks.
+
+In: the mean in recorded runs. Out: a :class:`~manynode.derived.skeleton_model.Growth`, constant + scale x family. The
+families are what domains that ranks divide have: neighbours across faces, or across faces, edges and corners, of a grid
+with the least surface, the same on all levels of a multigrid, faces of a problem that the ranks divide, levels of a
+tree. Of all of them, with and without a constant, the one with the least information criterion for small samples is
+taken (AICc; Hurvich and Tsai 1989). The same formulas are in ``skeletons/recorded/lift.cpp``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy.optimize import nnls
+
+from manynode.derived.grids import extents
+from manynode.derived.skeleton_model import Family, Growth
+
+_MOST_DIMENSIONS = 3
+# Relative: no growth is better known than this.
+_FLOOR = 1e-2
+_FEWEST = 3
+
+
+def _faces(sides: Sequence[int], _ranks: int) -> float:
+    return sum(2 * (1 - 1 / side) for side in sides)
+
+
+def _boxes(sides: Sequence[int], _ranks: int) -> float:
+    return math.prod(3 - 2 / side for side in sides) - 1
+
+
+def _level_boxes(sides: Sequence[int], ranks: int) -> float:
+    return _boxes(sides, ranks) * (1 + math.log2(ranks))
+
+
+def _divided_faces(sides: Sequence[int], ranks: int) -> float:
+    return sum(2 * (1 - 1 / side) * side / ranks for side in sides)
+
+
+def _torus(sides: Sequence[int], _ranks: int) -> float:
+    return sum(2.0 for side in sides if side > 1)  # else the neighbour is the rank itself
+
+
+def _divided_torus(sides: Sequence[int], ranks: int) -> float:
+    return sum(2 * side / ranks for side in sides if side > 1)
+
+
+def _most_faces(sides: Sequence[int], _ranks: int) -> float:
+    return float(sum(min(side - 1, 2) for side in sides))
+
+
+def _most_boxes(sides: Sequence[int], _ranks: int) -> float:
+    return math.prod(min(side, 3) for side in sides) - 1.0
+
+
+def _most_level_boxes(sides: Sequence[int], ranks: int) -> float:
+    return _most_boxes(sides, ranks) * (1 + math.log2(ranks))
+
+
+_OF_RANKS: Mapping[Family, Callable[[int], float]] = {
+    "constant": lambda _ranks: 1.0,
+    "ranks": lambda ranks: ranks - 1.0,
+    "levels": lambda ranks: math.log2(ranks),
+    "share": lambda ranks: 1 / ranks,
+}
+_OF_GRIDS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
+    "faces": _faces,
+    "boxes": _boxes,
+    "level-boxes": _level_boxes,
+    "torus": _torus,
+    "divided-faces": _divided_faces,
+    "divided-torus": _divided_torus,
+}
+_OF_PEAKS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
+    "most-faces": _most_faces,
+    "most-boxes": _most_boxes,
+    "most-level-boxes": _most_level_boxes,
+}
+
+
+def at(growth: Growth, ranks: int) -> float:
+    """Return the mean at a number of ranks."""
+    return growth.constant + growth.scale * _family(growth.family, growth.dimensions, ranks)
+
+
+def _family(name: Family, dimensions: int, ranks: int) -> float:
+    if name in _OF_RANKS:
+        return _OF_RANKS[name](ranks)
+    return {**_OF_GRIDS, **_OF_PEAKS}[name](extents("least-surface", ranks, dimensions, "descending", "first"), ranks)
+
+
+def growth_of(means: Mapping[int, float], base: int, *, peaks: bool = False) -> Growth:
+    """Return how a mean, given by number of ranks, grows from ``base`` ranks on; with ``peaks``, the largest value.
+
+    Runs of which ``base`` is a multiple show it best, because their grids are alike; with fewer than three of them all
+    smaller ones do.
+    """
+    smaller = {ranks: mean for ranks, mean in means.items() if 1 < ranks <= base}
+    alike = {ranks: mean for ranks, mean in smaller.items() if base % ranks == 0}
+    counts = sorted(alike if len(alike) >= _FEWEST else smaller)
+    wanted = np.array([means[ranks] for ranks in counts])
+    # Single messages are no trend.
+    if len(counts) < _FEWEST or not (wanted > 0).all():
+        return Growth(family="constant")
+    best: tuple[float, Growth] | None = None
+    of_grids = itertools.product(_OF_PEAKS if peaks else _OF_GRIDS, range(1, _MOST_DIMENSIONS + 1))
+    for family, dimensions in [*((name, 1) for name in _OF_RANKS), *of_grids]:
+        values = np.array([_family(family, dimensions, ranks) for ranks in counts])
+        for constant in (False, True):
+            if constant and family == "constant":
+                continue
+            table = np.stack([values, np.ones(len(counts))] if constant else [values], axis=1) / wanted[:, None]
+            factors = nnls(table, np.ones(len(counts)))[0]
+            if not (factors > 0).all():
+                continue
+            error = float(np.mean(np.square(table @ factors - 1)))
+            criterion = len(counts) * math.log(error + _FLOOR**2) + _penalty(len(factors), len(counts))
+            if best is None or criterion < best[0] - 1e-9:
+                scale, rest = (_rounded(factor) for factor in (*factors.tolist(), 0.0)[:2])
+                best = criterion, Growth(family=family, dimensions=dimensions, scale=scale, constant=rest)
+    assert best is not None
+    return best[1]
+
+
+def _penalty(factors: int, runs: int) -> float:
+    """Return what factors cost: more where there are few runs, and two are too many for three runs."""
+    left = runs - factors - 1
+    return 2 * factors + (2 * factors * (factors + 1) / left if left > 0 else math.inf)
+
+
+def _rounded(factor: float) -> float:
+    """Return a factor as people read it."""
+    return float(f"{factor:.6g}")

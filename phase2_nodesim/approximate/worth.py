@@ -1,0 +1,73 @@
+"""What an approximate skeleton is worth at a number of ranks.
+
+In: its section ``approximate`` and the number of ranks. Out: a level of :mod:`phase2_nodesim.derive.verdict`, reasons.
+Errors were measured at jobs twice as large as the run that stood for them; in larger jobs they are taken to grow with
+each doubling.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from manynode.derived.skeleton_model import Approximate, HeldOut, RecordedRun
+
+# A larger expected error of the time is none that decisions rest on.
+MOST_ERROR = 0.5
+
+
+@dataclass(frozen=True)
+class Worth:
+    """``level`` as of verdicts; ``error`` is the expected relative error of the time without computation."""
+
+    level: Literal["proved", "approximate", "refused"]
+    reasons: tuple[str, ...] = ()
+    error: float = 0.0
+
+
+def base_of(section: Approximate, ranks: int) -> RecordedRun | None:
+    """Return the run that stands for a job, the largest of which it is a multiple."""
+    fitting = [run for run in section.runs if ranks % run.ranks == 0]
+    return max(fitting, key=lambda run: run.ranks, default=None)
+
+
+def expected(section: Approximate, ranks: int) -> dict[str, float] | None:
+    """Return the expected relative errors of a job by name; None if no error was measured."""
+    base = base_of(section, ranks)
+    if base is None or not section.held_out:
+        return None
+    doublings = math.log2(ranks / base.ranks)
+    names = ("volume", "messages", "peers", "makespan")
+    return {name: doublings * max(abs(getattr(one, name)) for one in section.held_out) for name in names}
+
+
+def worth(section: Approximate, ranks: int) -> Worth:
+    """Judge a job of so many ranks."""
+    base = base_of(section, ranks)
+    known = ", ".join(str(run.ranks) for run in section.runs)
+    if base is None:
+        return Worth("refused", (f"no recorded run divides {ranks} ranks ({known} were recorded)",))
+    if base.ranks == ranks:
+        return Worth("proved", ("recorded, and replayed call by call",))
+    errors = expected(section, ranks)
+    if errors is None:
+        return Worth("refused", ("no recorded job is twice as large as another: the error is not known",))
+    said = (
+        f"the run of {base.ranks} ranks stands for the job, because {section.why}",
+        *(_measured(one) for one in section.held_out),
+    )
+    here = (
+        f"expected at {ranks} ranks: volume within {errors['volume']:.1%}, messages within {errors['messages']:.1%}, "
+        f"time without computation within {errors['makespan']:.1%}"
+    )
+    if errors["makespan"] > MOST_ERROR:
+        return Worth("refused", (*said, f"{here}: too far; record larger jobs"))
+    return Worth("approximate", (*said, here), errors["makespan"])
+
+
+def _measured(one: HeldOut) -> str:
+    return (
+        f"at {one.ranks} ranks, the run of {one.lifted} is off by {one.volume:+.1%} in volume, {one.messages:+.1%} in "
+        f"messages, {one.peers:+.1%} in peers of a rank, {one.makespan:+.1%} in time without computation"
+    )

@@ -1,0 +1,52 @@
+"""Programs whose communication follows the data: run natively, approximated, compared with a job that was held out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import marker_jobs
+import pipeline
+import pytest
+import yaml
+
+pytestmark = pytest.mark.usefixtures("no_busy_start")
+mpi = marker_jobs.mpi
+
+
+def derived(folder: Path, ranks: str, target: str, *command: Any) -> tuple[dict[int, dict[str, Any]], str]:
+    """Derive a skeleton; return its measured errors by number of ranks, and what was said."""
+    skeleton = folder / "program.skeleton.yaml"
+    options = ["--ranks", ranks, "--held-out", "", "--target", target, "--output", skeleton]
+    done = pipeline.manynode("derive", *options, "--recordings", folder / "program.recordings", "--", *command)
+    assert done.returncode == 0 and "no exact skeleton: " in done.stdout, done.stdout + done.stderr
+    section = yaml.safe_load(skeleton.read_text())["approximate"]
+    assert section["runs"][0]["file"].startswith("program.recordings/"), "both may be moved"
+    return {one["ranks"]: one for one in section["held_out"]}, done.stdout
+
+
+def test_a_job_held_out_is_met_within_its_bounds(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
+    """Twice as large as the largest run that it is predicted from: volume within 5 %, makespan within 10 %."""
+    program = mpi.program("follows_data.c")
+    errors, said = derived(tmp_path, "4,8,16,32,64", "64,250,256", program)
+    assert "| 64 | proved |" in said and "| 256 | approximate |" in said
+    assert "| 250 | refused | no recorded run divides 250 ranks" in said
+    assert set(errors) == {32, 64} and errors[64]["from"] == 32
+    assert abs(errors[64]["volume"]) <= 0.05 and abs(errors[64]["makespan"]) <= 0.1, errors
+
+
+def test_collectives_over_neighbours_stay_a_ring(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
+    errors, said = derived(tmp_path, "2,4,8,16", "64", mpi.program("not_derived.c"), "neighbours")
+    assert "| 64 | approximate |" in said
+    assert abs(errors[16]["makespan"]) <= 0.05, errors
+
+
+def test_one_command_projects_it(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
+    words = ["--ranks", "2,4,8,16", "--held-out", "", "--nodes", "1..64", "--ranks-per-node", "2"]
+    words += ["--network", "opa100-fat-tree", "--output", tmp_path / "mesh.yaml", "--directory", tmp_path]
+    words += ["--recordings", tmp_path / "mesh.recordings", "--cores", "2", "--node-engine", "native"]
+    done = pipeline.manynode("project", *words, "--", mpi.program("follows_data.c"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 64 nodes, 128 ranks" in done.stdout
+    report = (tmp_path / "results" / "mesh" / "report.html").read_text()
+    assert "a recorded run stands for the job" in report and "Skeleton: from jobs that were recorded" in report
