@@ -57,7 +57,7 @@ def check_comparable(experiment: Resolved, where: str) -> None:
         found = "the program alone"
     elif name == REPLAY:
         found = "a recorded run, which replays its own calls"
-    elif name == DERIVED and _content(experiment.application).get("approximate"):
+    elif name == DERIVED and "body" not in _content(experiment.application):
         found = "an approximate skeleton, whose report has its errors at jobs that were held out"
     else:
         return

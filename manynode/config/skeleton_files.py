@@ -63,7 +63,8 @@ def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]
 def phases_of(name: str, parameters: Mapping[str, Any]) -> dict[str, str]:
     """Return the compute phases of a resolved application, each with what it does; files of skeletons do not say it."""
     if name in (DERIVED, REPLAY) and "file" in parameters:
-        return dict.fromkeys(json.loads(Path(parameters["file"]).read_text(encoding="utf-8"))["phases"], "")
+        content = json.loads(Path(parameters["file"]).read_text(encoding="utf-8"))
+        return dict.fromkeys([*content["phases"], *content.get("approximate", {}).get("phases", ())], "")
     return dict(read_application(name).phases)
 
 

@@ -23,11 +23,10 @@ from manynode.derived.arithmetic import LEAST, MOST, Value
 from manynode.derived.call_forms import BLOCKS
 from manynode.derived.expression import Expression, Scope, may_name, parse
 from manynode.derived.grids import Grid, coordinate_names, grid_of_rule
-from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Distribution, Drawn, GridSection, Item
+from manynode.derived.skeleton_model import WORLD, Approximate, DerivedSkeleton, Distribution, Drawn, GridSection, Item
 from manynode.errors import InputError, OutputError, nearest
 
 COMPILED_SCHEMA = "derived-program/1"
-APPROXIMATE_SCHEMA = "approximate-program/1"
 
 _EXPRESSIONS = ("when", "repeat", "peer", "source", "bytes", "receive_bytes", "tag", "receive_tag", "take")
 _LISTS = ("sources", "destinations")
@@ -211,9 +210,6 @@ def definitions_of(skeleton: DerivedSkeleton) -> dict[str, Expression]:
 
 def compile(skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Return the JSON for the C++ skeleton: what it needs and nothing else, with ``parameters`` as the defaults."""
-    if skeleton.approximate is not None:
-        runs = [run.model_dump(mode="json") for run in skeleton.approximate.runs]
-        return {"schema": APPROXIMATE_SCHEMA, "name": skeleton.name, "phases": list(skeleton.phases), "runs": runs}
     grid = skeleton.grid and skeleton.grid.model_dump(mode="json", exclude_none=True)
     return {
         "schema": COMPILED_SCHEMA,
@@ -229,7 +225,13 @@ def compile(skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = No
         "sites": list(skeleton.sites),
         "distributions": {name: _distribution(one) for name, one in skeleton.distributions.items()},
         "body": [_compiled(item) for item in skeleton.body],
+        **({} if skeleton.approximate is None else {"approximate": _lifted(skeleton.approximate)}),
     }
+
+
+def _lifted(section: Approximate) -> dict[str, Any]:
+    runs = [run.model_dump(mode="json") for run in section.runs]
+    return {"phases": list(section.phases), "runs": runs, **({} if section.only is None else {"only": section.only})}
 
 
 def _distribution(one: Distribution) -> dict[str, Any]:
@@ -258,8 +260,7 @@ def write_compiled(path: Path, skeleton: DerivedSkeleton, parameters: Mapping[st
     """
     text = json.dumps(compile(skeleton, parameters), indent=1, ensure_ascii=True) + "\n"
     there = path.read_bytes() if path.is_file() else None
-    known = (f'"schema": "{schema}"'.encode() for schema in (COMPILED_SCHEMA, APPROXIMATE_SCHEMA))
-    if there is not None and not any(one in there[:100] for one in known):
+    if there is not None and f'"schema": "{COMPILED_SCHEMA}"'.encode() not in there[:100]:
         raise OutputError(
             "the compiled skeleton would overwrite another file",
             where=str(path),

@@ -274,9 +274,13 @@ class HeldOut(Section):
 
 
 class Approximate(Section):
-    """A skeleton of a program whose communication follows the data: recorded runs stand for larger jobs."""
+    """Where no exact skeleton says what happens: recorded runs stand for larger jobs."""
 
-    why: str = Field(description="Why no exact skeleton could be derived")
+    why: str = Field(description="Why there is no exact skeleton")
+    only: list[Extent] | None = Field(
+        default=None, description="Numbers of ranks of the jobs; `body` is for all others. Default: all jobs"
+    )
+    phases: list[str] = Field(default_factory=list, description="Compute phases of the recorded runs")
     runs: Annotated[list[RecordedRun], Field(min_length=1)] = Field(description="The recorded runs, by number of ranks")
     held_out: list[HeldOut] = Field(default_factory=list, description="Measured errors")
 
@@ -334,8 +338,8 @@ class DerivedSkeleton(Section):
     def _has_calls(self) -> DerivedSkeleton:
         if self.approximate is None and "body" not in self.model_fields_set:
             raise ValueError("body: this key is missing")
-        if self.approximate is not None and self.body:
-            raise ValueError("body: not with 'approximate'")
+        if self.approximate is not None and (self.approximate.only is None) == ("body" in self.model_fields_set):
+            raise ValueError("approximate: 'only' and 'body' go together")
         return self
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
 """From recordings of a program whose communication follows the data to its approximate skeleton.
 
-In: folders of recordings at several numbers of ranks, with the same parameters. Out: the content of the skeleton's
-file, with errors measured at jobs that were held out: each of the two largest that have a recorded run of half their
+In: folders of recordings at several numbers of ranks, with the same parameters. Out: a section of the skeleton's file,
+with errors measured at jobs that were held out: each of the two largest that have a recorded run of half their
 ranks is compared with what the runs of up to half its ranks say of it.
 """
 
@@ -65,8 +65,8 @@ class Run:
         return {"file": str((self.folder / FILE).resolve()), "digest": self.digest}
 
 
-def approximate(folders: Sequence[Path], name: str, why: str, output: Path) -> dict[str, Any]:
-    """Return the content of the approximate skeleton, to be written to ``output``.
+def approximate(folders: Sequence[Path], why: str, output: Path) -> dict[str, Any]:
+    """Return the section ``approximate`` of a skeleton's file ``output``; ``why`` says why it is needed.
 
     Raises :class:`InputError` for recordings that cannot be replayed, for too few of them, and for communicators of the
     ranks of a node.
@@ -79,15 +79,19 @@ def approximate(folders: Sequence[Path], name: str, why: str, output: Path) -> d
             allowed=f"at least {FEWEST_RUNS} from 2 on, with the same parameters",
             remedy="record more numbers of ranks (--ranks)",
         )
-    content = _content(runs, name, why, output.resolve().parent)
-    content["approximate"]["held_out"] = [
-        _compared(runs, ranks, name).model_dump(by_alias=True) for ranks in _held_out(runs)
-    ]
-    return content
+    section = _section(runs, why, output.resolve().parent)
+    compared = [_compared(runs, ranks) for ranks in _held_out(runs)]
+    return section.model_copy(update={"held_out": compared}).model_dump(
+        mode="json", by_alias=True, exclude_defaults=True
+    )
 
 
 def _held_out(runs: Mapping[int, Run]) -> list[int]:
-    found = [ranks for ranks in sorted(runs) if ranks % 2 == 0 and ranks // 2 in runs and len(_up_to(runs, ranks)) >= 3]
+    found = [
+        ranks
+        for ranks in sorted(runs)
+        if ranks % 2 == 0 and ranks // 2 in runs and len(_up_to(runs, ranks)) >= FEWEST_RUNS
+    ]
     return found[-_MOST_HELD_OUT:]
 
 
@@ -95,26 +99,23 @@ def _up_to(runs: Mapping[int, Run], ranks: int) -> dict[int, Run]:
     return {number: run for number, run in runs.items() if number <= ranks // 2}
 
 
-def _compared(runs: Mapping[int, Run], ranks: int, name: str) -> HeldOut:
+def _compared(runs: Mapping[int, Run], ranks: int) -> HeldOut:
     with tempfile.TemporaryDirectory() as folder:
-        content = _content(_up_to(runs, ranks), name, "", Path(folder))
+        section = _section(_up_to(runs, ranks), "a job is held out", Path(folder))
+        skeleton = DerivedSkeleton.model_validate({"schema": SCHEMA, "name": "lifted", "approximate": section})
         compiled = Path(folder, "compiled.json")
-        digest = skeleton_file.write_compiled(compiled, DerivedSkeleton.model_validate(content))
+        digest = skeleton_file.write_compiled(compiled, skeleton)
         lifted = job("derived", {"file": str(compiled), "digest": digest, "values": "{}"}, ranks)
     return errors(lifted, job("recorded", runs[ranks].replayed(), ranks), ranks, ranks // 2)
 
 
-def _content(runs: Mapping[int, Run], name: str, why: str, beside: Path) -> dict[str, Any]:
+def _section(runs: Mapping[int, Run], why: str, beside: Path) -> Approximate:
     ordered = [runs[ranks] for ranks in sorted(runs)]
-    found = [_run(run, [one.measures for one in ordered if one.ranks <= run.ranks], beside) for run in ordered]
-    return {
-        "schema": SCHEMA,
-        "name": name,
-        "program": {},
-        "phases": sorted({phase for run in ordered for phase in run.phases}),
-        "approximate": Approximate(why=why, runs=found).model_dump(mode="json", by_alias=True, exclude_defaults=True),
-        "recorded": [{"ranks": run.ranks, "parameters": {}, "role": "trained", "equal": True} for run in ordered],
-    }
+    return Approximate(
+        why=why,
+        phases=sorted({phase for run in ordered for phase in run.phases}),
+        runs=[_run(run, [one.measures for one in ordered if one.ranks <= run.ranks], beside) for run in ordered],
+    )
 
 
 def _run(run: Run, known: Sequence[Measures], beside: Path) -> RecordedRun:

@@ -23,6 +23,7 @@ _MOST_DIMENSIONS = 3
 # Relative: no growth is better known than this.
 _FLOOR = 1e-2
 _FEWEST = 3
+_SMALLEST = 4
 
 
 def _faces(sides: Sequence[int], _ranks: int) -> float:
@@ -97,11 +98,11 @@ def growth_of(means: Mapping[int, float], base: int, *, peaks: bool = False) -> 
     """Return how a mean, given by number of ranks, grows from ``base`` ranks on; with ``peaks``, the largest value.
 
     Runs of which ``base`` is a multiple show it best, because their grids are alike; with fewer than three of them all
-    smaller ones do.
+    smaller ones do. A grid of less than four ranks has one axis.
     """
-    smaller = {ranks: mean for ranks, mean in means.items() if 1 < ranks <= base}
-    alike = {ranks: mean for ranks, mean in smaller.items() if base % ranks == 0}
-    counts = sorted(alike if len(alike) >= _FEWEST else smaller)
+    smaller = [ranks for ranks in sorted(means) if _SMALLEST <= ranks <= base]
+    alike = [ranks for ranks in smaller if base % ranks == 0]
+    counts = alike if len(alike) >= _FEWEST else smaller
     wanted = np.array([means[ranks] for ranks in counts])
     # Single messages are no trend.
     if len(counts) < _FEWEST or not (wanted > 0).all():

@@ -62,8 +62,8 @@ def worth(section: Approximate, ranks: int) -> Worth:
         f"time without computation within {errors['makespan']:.1%}"
     )
     if errors["makespan"] > MOST_ERROR:
-        return Worth("refused", (*said, f"{here}: too far; record larger jobs"))
-    return Worth("approximate", (*said, here), errors["makespan"])
+        return Worth("refused", (f"{here}: too far; record larger jobs", *said))
+    return Worth("approximate", (here, *said), errors["makespan"])
 
 
 def _measured(one: HeldOut) -> str:

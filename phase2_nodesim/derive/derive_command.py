@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -123,25 +123,34 @@ def approximated(
     Runs with the usual parameters that are not recorded yet are recorded now. Raises ``why``, with the reason in its
     details, if there is no approximate skeleton either.
     """
-    from phase2_nodesim.approximate.approximation import approximate
-    from phase2_nodesim.derive.accepted import record
+    from manynode.derived.skeleton_model import SCHEMA
     from phase2_nodesim.derive.derivation import Derivation, Report
     from phase2_nodesim.derive.recordings import OfTheNodeError
 
     if isinstance(why, OfTheNodeError):
         raise why
-    usual = [run for run in runs if dict(run.parameters) == program.parameters]
-    campaign = replace(campaign, to_derive=False)
     campaign.say(f"no exact skeleton: {why.what}" + (f" ({why.found})" if why.found else ""))
-    recorded, _, _ = record(campaign, usual, [])
-    folders = [campaign.recorded(run) for run in recorded]
     try:
-        content = approximate(folders, program.name, why.what, output)
+        section = lifted(campaign, runs, program, output, why.what)
     except InputError as error:
         why.details = "\n".join(filter(None, (why.details, f"nor an approximate one: {error}")))
         raise why from None
-    content["program"] = {"mpi": program.flavour, "fixed": dict(program.parameters)}
+    recorded = [{"ranks": run["ranks"], "parameters": {}, "role": "trained", "equal": True} for run in section["runs"]]
+    facts = {"mpi": program.flavour, "fixed": dict(program.parameters)}
+    content = {
+        "schema": SCHEMA, "name": program.name, "program": facts, "approximate": section, "recorded": recorded,
+    }  # fmt: skip
     return _of_program(Derivation(content, Report()), program)
+
+
+def lifted(campaign: Campaign, runs: Sequence[Run], program: Program, output: Path, why: str) -> dict[str, Any]:
+    """Return the section ``approximate`` of a program's skeleton, from its runs with the usual parameters."""
+    from phase2_nodesim.approximate.approximation import approximate
+    from phase2_nodesim.derive.accepted import record
+
+    campaign = replace(campaign, to_derive=False)
+    recorded, _, _ = record(campaign, [run for run in runs if dict(run.parameters) == program.parameters], [])
+    return approximate([campaign.recorded(run) for run in recorded], why, output)
 
 
 def _of_program(found: Derivation, program: Program) -> Derivation:
@@ -155,17 +164,11 @@ def write(output: Path, name: str, found: Derivation, verdicts: Mapping[int, Ver
     """Write the skeleton and, beside it, the report; return the report."""
     from manynode import tables
     from manynode.config import yaml_text
-    from manynode.derived.skeleton_model import Approximate
-    from phase2_nodesim.derive.summary import approximate_summary, summary
+    from phase2_nodesim.derive.summary import summary
     from phase2_nodesim.derive.written import skeleton_checksum
 
     found.skeleton["program"]["checksum"] = skeleton_checksum(yaml_text.parse(found.text()))
-    section = found.skeleton.get("approximate")
-    text = (
-        approximate_summary(name, Approximate.model_validate(section), verdicts)
-        if section
-        else summary(name, found.report, verdicts)
-    )
+    text = summary(name, found, verdicts)
     for path, content in ((output, found.text()), (output.with_suffix(".md"), text)):
         with tables.replacing(path) as part:
             part.write_text(content, encoding="utf-8")

@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from manynode.derived.skeleton_model import Approximate
 from phase2_nodesim.derive.written import REPORT_TITLE
 
 if TYPE_CHECKING:
-    from manynode.derived.skeleton_model import Approximate
-    from phase2_nodesim.derive.derivation import Report
+    from phase2_nodesim.derive.derivation import Derivation, Report
     from phase2_nodesim.derive.verdict import Verdict
 
 
-def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
+def summary(name: str, found: Derivation, verdicts: Mapping[int, Verdict]) -> str:
     """Return the report: what was found, how it compares with the runs held out, and what it is worth elsewhere."""
+    lines = [f"# {name}{REPORT_TITLE}", ""]
+    if "body" in found.skeleton:
+        lines += _exact(found.report)
+    if section := found.skeleton.get("approximate"):
+        lines += _approximate(Approximate.model_validate(section))
+    if verdicts:
+        lines += ["", "| ranks | verdict | why |", "|---|---|---|"]
+        lines += [f"| {ranks} | {one.level} | {_cell(_why(one))} |" for ranks, one in verdicts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _exact(report: Report) -> list[str]:
     lines = [
-        f"# {name}{REPORT_TITLE}",
-        "",
         f"- grid of ranks: {report.grid}",
         f"- calls in the common sequence: {report.slots}, distinct rules: {report.rules}",
         f"- hypotheses that the recordings leave open: {report.doubts}",
@@ -33,16 +43,14 @@ def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
     if report.drawn:
         lines += ["", "| run | sizes that depend on load |", "|---|---|"]
         lines += [f"| {run} | {_cell(str(found))} |" for run, found in report.drawn.items()]
-    return "\n".join([*lines, *_verdict_lines(verdicts)]) + "\n"
+    return lines
 
 
-def approximate_summary(name: str, section: Approximate, verdicts: Mapping[int, Verdict]) -> str:
-    """Return the report of an approximate skeleton."""
-    lines = [
-        f"# {name}{REPORT_TITLE}",
-        "",
-        f"- no exact skeleton: {section.why}",
-        f"- recorded runs that stand for larger jobs: {', '.join(str(run.ranks) for run in section.runs)} ranks",
+def _approximate(section: Approximate) -> list[str]:
+    runs = ", ".join(str(run.ranks) for run in section.runs)
+    jobs = "larger jobs" if section.only is None else f"jobs of {', '.join(map(str, section.only))} ranks"
+    return [
+        f"- recorded runs of {runs} ranks stand for {jobs}: {section.why}",
         "",
         "| job held out | run that stood for it | volume | messages | peers of a rank | time without computation |",
         "|---|---|---|---|---|---|",
@@ -52,14 +60,11 @@ def approximate_summary(name: str, section: Approximate, verdicts: Mapping[int, 
             for one in section.held_out
         ),
     ]
-    return "\n".join([*lines, *_verdict_lines(verdicts)]) + "\n"
 
 
-def _verdict_lines(verdicts: Mapping[int, Verdict]) -> list[str]:
-    if not verdicts:
-        return []
-    rows = [f"| {ranks} | {one.level} | {_cell('; '.join(one.reasons))} |" for ranks, one in verdicts.items()]
-    return ["", "| ranks | verdict | why |", "|---|---|---|", *rows]
+def _why(one: Verdict) -> str:
+    """Return the reasons; what an approximation has beside the first is the same for all, and stands above."""
+    return "; ".join(one.reasons[:1] if one.level == "approximate" else one.reasons)
 
 
 def _cell(text: str) -> str:

@@ -52,16 +52,21 @@ class Verdict:
 
 def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> Verdict:
     """Return the verdict on a skeleton at ``ranks`` ranks; parameters that are not given have their defaults."""
-    if content.get("approximate"):
-        one = worth(Approximate.model_validate(content["approximate"]), ranks)
-        return Verdict(one.level, one.reasons, one.error)
     given = dict(parameters or {})
     fixed = content.get("program", {}).get("fixed", {})
+    section = content.get("approximate") or {}
+    lifted = bool(section) and ranks in section.get("only", [ranks])
+    if lifted:
+        # Recorded runs stand for jobs with the same arguments.
+        fixed = {**fixed, **{name: one["default"] for name, one in content.get("parameters", {}).items()}}
     changed = [
         f"{name} was recorded as {value} only, not as {given[name]}"
         for name, value in fixed.items()
         if given.get(name, value) != value
     ]
+    if lifted and not changed:
+        one = worth(Approximate.model_validate(section), ranks)
+        return Verdict(one.level, one.reasons, one.error)
     given = {name: value for name, value in given.items() if name not in fixed}
     recorded = content.get("recorded", [])
     wrong = [f"the skeleton differs from the recording of {_point(one)}" for one in recorded if not one["equal"]]

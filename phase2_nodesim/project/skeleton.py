@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from manynode import input_file
+from manynode.derived.skeleton_model import Approximate
 from manynode.errors import InputError, UsageError
 from manynode.provenance import code_digest
 from manynode.report.wording import count
+from phase2_nodesim.approximate.worth import worth
 from phase2_nodesim.derive.accepted import Accepted, record
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation
-from phase2_nodesim.derive.derive_command import approximated, derived_from, write
+from phase2_nodesim.derive.derive_command import approximated, derived_from, lifted, write
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.recordings import NotDerivedError, OfTheNodeError
 from phase2_nodesim.derive.verdict import Verdict, verdict
@@ -91,16 +93,32 @@ def _found(campaign: Campaign, request: Request, refused: NotDerivedError | None
             refused = error
         else:
             content = dict(exact.skeleton)
-            verdicts = [verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)]
-            if any(one.usable for one in verdicts):
+            verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
+            open_ones = {ranks: one.reasons[0] for ranks, one in verdicts.items() if not one.usable}
+            if len(open_ones) < len(verdicts):
+                _lift(exact, open_ones, campaign, request)
                 return exact
-            refused = NotDerivedError(_UNDECIDED, found=verdicts[-1].reasons[0])
+            refused = NotDerivedError(_UNDECIDED, found=[*open_ones.values()][-1])
     try:
         return approximated(campaign, _runs(request), program, path, refused)
     except NotDerivedError:
         if exact is None:
             raise
         return exact  # the runs that would decide are named with its refusals
+
+
+def _lift(exact: Derivation, open_ones: Mapping[int, str], campaign: Campaign, request: Request) -> None:
+    """Let recorded runs stand for jobs that the exact skeleton leaves open, where that is worth something."""
+    if not open_ones or request.projected:
+        return
+    try:
+        why = f"the recordings leave the exact skeleton open ({[*open_ones.values()][-1]})"
+        section = lifted(campaign, _runs(request), request.program, request.skeleton, why)
+    except InputError:
+        return  # they are refused, each with its reason
+    known = Approximate.model_validate(section)
+    if only := [ranks for ranks in open_ones if worth(known, ranks).level != "refused"]:
+        exact.skeleton["approximate"] = {**section, "only": only}
 
 
 def values(request: Request, content: Mapping[str, Any]) -> dict[str, int]:

@@ -1,4 +1,5 @@
 // The application of a compiled file: a derived skeleton's program, or an approximate skeleton's recorded runs.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,8 +18,7 @@
 namespace manynode::derived {
 namespace {
 
-constexpr const char* kProgramSchema = "derived-program/1";
-constexpr const char* kApproximateSchema = "approximate-program/1";
+constexpr const char* kSchema = "derived-program/1";
 
 std::string content_of(const std::string& file, const std::string& digest) {
   if (file.empty()) {
@@ -76,7 +76,7 @@ recorded::LiftRules rules_of(const Document& run, const recorded::Stream& stream
 
 // The largest recorded run of which the job's number of ranks is a multiple.
 std::unique_ptr<Application> approximate(const Document& document, const std::string& file, int ranks) {
-  document.only({"schema", "name", "phases", "runs"});
+  document.only({"phases", "only", "runs"});
   std::optional<Document> best;
   std::string known;
   for (const Document& run : document["runs"].entries()) {
@@ -100,13 +100,37 @@ std::unique_ptr<Application> approximate(const Document& document, const std::st
   return std::make_unique<recorded::Recorded>(std::move(stream), rules, ranks);
 }
 
+// Recorded runs stand for jobs with the same arguments.
+void check_recorded(const Document& recorded, const std::string& values) {
+  const Parameters given = parameters_from_json(values, "values");
+  for (const std::string& name : recorded.keys()) {
+    const std::int64_t usual = recorded[name.c_str()].integer();
+    const auto value = given.values().find(name);
+    if (value != given.values().end() && to_text(value->second) != std::to_string(usual)) {
+      throw UserError("a recorded run stands for jobs with its own parameters only", "values: " + name,
+                      to_text(value->second), std::to_string(usual),
+                      "record the program with this value, or leave this number of ranks out");
+    }
+  }
+}
+
+bool is_for(const Document& approximate, int ranks) {
+  if (!approximate.has("only")) return true;
+  const std::vector<Document> only = approximate["only"].entries();
+  return std::any_of(only.begin(), only.end(), [&](const Document& one) { return one.integer() == ranks; });
+}
+
 }  // namespace
 
 std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
   const std::string file = parameters.text("file");
   const nlohmann::json compiled = compiled_file(file, parameters.text("digest"));
   const Document document(compiled, file);
-  if (document["schema"].one_of({kProgramSchema, kApproximateSchema}) == 1) return approximate(document, file, ranks);
+  document["schema"].one_of({kSchema});
+  if (document.has("approximate") && is_for(document["approximate"], ranks)) {
+    check_recorded(document["parameters"], parameters.text("values"));
+    return approximate(document["approximate"], file, ranks);
+  }
   return std::make_unique<Derived>(made_program(document, file, parameters.text("values"), ranks),
                                    static_cast<std::uint64_t>(parameters.integer("seed", 0)));
 }

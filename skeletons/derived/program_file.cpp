@@ -186,7 +186,7 @@ std::int64_t value_of(const Program& program, const Formula& formula, std::uint3
 std::unique_ptr<Program> made_program(const Document& document, const std::string& file, const std::string& values,
                                       int ranks) {
   document.only({"schema", "name", "parameters", "grid", "communicators", "definitions", "phases", "sites",
-                 "distributions", "body"});
+                 "distributions", "body", "approximate"});
   auto program = std::make_unique<Program>(grid_of(document, ranks), ranks);
   program->file = file;
   Names names = names_of(*program, document, values);

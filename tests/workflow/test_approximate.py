@@ -41,8 +41,9 @@ def test_collectives_over_neighbours_stay_a_ring(tmp_path: Path, mpi: marker_job
     assert abs(errors[16]["makespan"]) <= 0.05, errors
 
 
+@pytest.mark.long
 def test_one_command_projects_it(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
-    words = ["--ranks", "2,4,8,16", "--held-out", "", "--nodes", "1..64", "--ranks-per-node", "2"]
+    words = ["--ranks", "4,8,16,32", "--held-out", "", "--nodes", "2..64", "--ranks-per-node", "2"]
     words += ["--network", "opa100-fat-tree", "--output", tmp_path / "mesh.yaml", "--directory", tmp_path]
     words += ["--recordings", tmp_path / "mesh.recordings", "--cores", "2", "--node-engine", "native"]
     done = pipeline.manynode("project", *words, "--", mpi.program("follows_data.c"))
@@ -50,3 +51,30 @@ def test_one_command_projects_it(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
     assert "on 64 nodes, 128 ranks" in done.stdout
     report = (tmp_path / "results" / "mesh" / "report.html").read_text()
     assert "a recorded run stands for the job" in report and "Skeleton: from jobs that were recorded" in report
+
+
+def test_runs_stand_for_the_jobs_that_the_exact_skeleton_leaves_open(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
+    words = [
+        "--ranks",
+        "4,8,12,16,24,32",
+        "--held-out",
+        "",
+        "--nodes",
+        "4,10,20",
+        "--ranks-per-node",
+        "4",
+        "--write-only",
+    ]
+    words += ["--network", "opa100-fat-tree", "--output", tmp_path / "grid.yaml", "--directory", tmp_path]
+    words += ["--recordings", tmp_path / "grid.recordings", "--node-engine", "native"]
+    done = pipeline.manynode("project", *words, "--", mpi.program("own_grid.c"))
+    assert done.returncode == 0 and "not projected" not in done.stdout, done.stdout + done.stderr
+    content = yaml.safe_load(next(tmp_path.glob("*.skeleton.yaml")).read_text())
+    assert content["body"] and content["approximate"]["only"] == [40, 80]
+    assert "a recording of 80 would decide" in content["approximate"]["why"]
+    said = next(tmp_path.glob("*.skeleton.md")).read_text()
+    assert "distinct rules" in said and "stand for jobs of 40, 80 ranks" in said and "| 80 | approximate |" in said
+    experiments = [
+        yaml.safe_load(path.read_text()) for path in tmp_path.glob("grid*.yaml") if "skeleton" not in path.name
+    ]
+    assert sorted(nodes for one in experiments for nodes in one["nodes"]) == [4, 10, 20]

@@ -270,14 +270,26 @@ TEST(Lift, AnApproximateSkeletonTakesTheLargestRunThatDividesTheJob) {
     std::ofstream(std::filesystem::temp_directory_path() / ("lift-test-" + std::to_string(ranks) + ".json"))
         << stream(ranks);
   }
-  const DerivedFile file(R"({"schema": "approximate-program/1", "name": "toy", "phases": [], "runs": [)" + run(2) +
-                         ", " + run(3) + "]}");
+  const auto content = [&](const std::string& only) {
+    DerivedContent made;
+    made.further = R"(, "approximate": {"phases": [], "runs": [)" + run(2) + ", " + run(3) + "]" + only + "}";
+    return made.text();
+  };
+  const DerivedFile file(content(""));
   const auto application = [&](int ranks) { return make_application("derived", file.parameters(), ranks); };
   const auto calls = [&](int ranks) { return stream_of(*application(ranks), ranks - 1, ranks).calls.size(); };
   EXPECT_EQ(calls(4), 1u);
   EXPECT_EQ(calls(9), 3u);
   EXPECT_EQ(calls(12), 3u);
   EXPECT_THROW(application(5), UserError);
+  // The body is for all other jobs.
+  const DerivedFile some(content(R"(, "only": [4])"));
+  const auto of_some = [&](int ranks) {
+    return stream_of(*make_application("derived", some.parameters(), ranks), 0, ranks).calls.size();
+  };
+  EXPECT_EQ(of_some(4), 1u);
+  EXPECT_EQ(of_some(5), 0u);
+  EXPECT_THROW(make_application("derived", some.parameters(R"({"nx": 17})"), 4), UserError);
 }
 
 }  // namespace

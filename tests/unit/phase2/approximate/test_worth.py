@@ -28,7 +28,7 @@ def test_errors_grow_with_each_doubling_beyond_the_run() -> None:
     assert once.error == pytest.approx(0.04) and thrice.error == pytest.approx(0.12)
     assert of_another.error == pytest.approx(0.04), "12 ranks stand for 24"
     assert "the run of 32 ranks stands for the job, because it follows the data" in thrice.reasons
-    assert "volume within 3.0%, messages within 6.0%, time without computation within 12.0%" in thrice.reasons[-1]
+    assert "volume within 3.0%, messages within 6.0%, time without computation within 12.0%" in thrice.reasons[0]
 
 
 def test_what_no_run_stands_for_is_refused() -> None:
@@ -36,16 +36,26 @@ def test_what_no_run_stands_for_is_refused() -> None:
     assert verdict(skeleton(), 20).level == "refused" and "divides 20 ranks" in verdict(skeleton(), 20).reasons[0]
     assert verdict(skeleton(makespan=0.3), 64).level == "approximate"
     far = verdict(skeleton(makespan=0.3), 128)
-    assert far.level == "refused" and far.reasons[-1].endswith("too far; record larger jobs")
+    assert far.level == "refused" and far.reasons[0].endswith("too far; record larger jobs")
     unknown = skeleton()
     del unknown["approximate"]["held_out"]
     assert verdict(unknown, 64).level == "refused" and verdict(unknown, 32).level == "proved"
 
 
+def test_runs_stand_for_the_jobs_that_are_named() -> None:
+    exact = {"body": [{"call": "MPI_Barrier"}], "recorded": [{"ranks": 2, "parameters": {}, "equal": True}]}
+    mixed = {**skeleton(), **exact, "parameters": {"nx": {"default": 8}}, "communicators": [], "doubts": []}
+    mixed["approximate"]["only"] = [64]
+    skeleton_file.checked(mixed, "toy.yaml")
+    assert verdict(mixed, 64, {"nx": 8}).level == "approximate" and verdict(mixed, 128, {"nx": 9}).level == "agreed"
+    other = verdict(mixed, 64, {"nx": 9})
+    assert other.level == "refused" and other.reasons == ("nx was recorded as 8 only, not as 9",)
+
+
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        ({"body": [{"call": "MPI_Barrier"}]}, "body: not with 'approximate'"),
+        ({"body": []}, "'only' and 'body' go together"),
         ({"approximate": None}, "body: this key is missing"),
         ({"approximate": {"why": "x", "runs": []}}, "approximate/runs"),
     ],

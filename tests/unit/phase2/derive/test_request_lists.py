@@ -118,7 +118,7 @@ def test_receives_from_any_source_have_the_sources_that_they_got_whatever_the_or
 
     found = derive([recorded(ranks) for ranks in COUNTS], [recorded(ranks) for ranks in (16, 36)])
     assert set(found.report.held_out.values()) == {"equal"} and found.report.any_source == ["MPI_Irecv"]
-    assert "receives from any source at MPI_Irecv" in summary("small", found.report, {})
+    assert "receives from any source at MPI_Irecv" in summary("small", found, {})
     assert first_difference(found.skeleton, recorded(64)) is None
 
 
