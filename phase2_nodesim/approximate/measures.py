@@ -17,8 +17,7 @@ _SENDS = {
     "MPI_Send", "MPI_Isend", "MPI_Sendrecv", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Rput",
     "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
 }  # fmt: skip
-_NO_COLLECTIVES = ("MPI_Wait", "MPI_Win", "MPI_Recv", "MPI_Irecv", "MPI_R")
-_ROOTED = ("MPI_Reduce", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block")
+_NO_COLLECTIVES = ("MPI_Wait", "MPI_Win_", "MPI_Recv", "MPI_Irecv")
 # In smaller jobs nearly everybody is everybody's neighbour.
 _FEWEST_FOR_HUBS = 8
 
@@ -109,7 +108,7 @@ def measures(stream: Mapping[str, Any]) -> Measures:
                     pair = (rank, groups[number - 1][peer] if number else peer)
                     sent, size = pairs[pair]
                     pairs[pair] = (sent + times, size + times * call.get("bytes", 0))
-            elif name and (name.startswith(_ROOTED) or not name.startswith(_NO_COLLECTIVES)):
+            elif name and not name.startswith(_NO_COLLECTIVES):
                 total = sizes[blocking(name)]
                 total[0] += times
                 total[1] += times * _size(call)
