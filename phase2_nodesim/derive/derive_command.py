@@ -108,7 +108,9 @@ def derived_from(
     """
     from phase2_nodesim.derive.derivation import derive as derived
     from phase2_nodesim.derive.judged import read_content
+    from phase2_nodesim.derive.recordings import check_size
 
+    check_size([campaign.recorded(run) for run in learned])
     read = {run: campaign.recording(run) for run in [*learned, *held_out]}
     stated = read_content(output).get("assumptions", []) if output.exists() else []
     found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)

@@ -22,6 +22,8 @@ from phase2_nodesim.derive.places import call_at, placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
 
 FEWEST_COUNTS = 3
+# Of all runs to learn from: the search takes 4 GiB and three minutes for as many.
+MOST_BYTES = 256 * 2**20
 # A rank whose calls no other rank makes in this order is normal in a small job, such as a cube of 3 x 3 x 3 ranks with
 # messages to all sides, edges and corners; not in a larger one.
 _MANY_RANKS = 28
@@ -112,6 +114,18 @@ def _calls(file: MarkerFile, known: Mapping[int, Member], *, named: bool) -> lis
 def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:
     found = {cartesian_extents(file) for file in files}
     return found.pop() if len(found) == 1 else ()
+
+
+def check_size(folders: Sequence[Path]) -> None:
+    """Raise :class:`NotDerivedError` for recordings that take the derivation too long, and too much memory."""
+    found = sum(file.stat().st_size for folder in folders for file in folder.glob("rank-*.mnmk"))
+    if found > MOST_BYTES:
+        raise NotDerivedError(
+            "the recordings are too large for an exact skeleton",
+            found=f"{found / 2**20:,.0f} MiB",
+            allowed=f"{MOST_BYTES / 2**20:,.0f} MiB",
+            remedy="record fewer iterations",
+        )
 
 
 def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording] = ()) -> None:

@@ -1,5 +1,5 @@
-/* A periodic halo on a grid that the program chooses itself: as MPI_Dims_create, but with the axes the other way round where
- * the number of ranks is a multiple of 12 or of 10. No rule has such grids. */
+/* A periodic halo on a grid that the program chooses itself: as MPI_Dims_create, but with the axes the other way round
+ * where the number of ranks is a multiple of 12 or of 10. No rule has such grids. */
 #include <mpi.h>
 int main(int argc, char** argv) {
   int rank, size, d[3] = {0, 0, 0}, on[3] = {1, 1, 1}, a, b;

@@ -6,14 +6,16 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from small_programs import Parameters, Rank, halo, run, runs
 
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER
+from phase2_nodesim.derive import recordings
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.derive.recordings import NotDerivedError, Recording, check_size
 from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall
 
 
@@ -24,9 +26,9 @@ def changed(recording: Recording, rank: int, number: int, **values: object) -> R
     return replace(recording, calls=calls)
 
 
-def refusal(recordings: Sequence[Recording], held_out: Sequence[Recording] = ()) -> InputError:
+def refusal(trained: Sequence[Recording], held_out: Sequence[Recording] = ()) -> InputError:
     with pytest.raises(InputError) as caught:
-        derive(recordings, held_out)
+        derive(trained, held_out)
     return caught.value
 
 
@@ -125,3 +127,16 @@ def test_ranks_that_wait_for_one_request_after_the_other_are_told_of_waitall() -
     error = refusal(runs(program))
     assert "no condition separates the ranks" in error.what and error.where == "MPI_Wait at wait"
     assert "MPI_Waitall" in str(error.remedy) and str(error.allowed).startswith("all ranks, or those of")
+
+
+def test_recordings_that_are_too_large_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in them does not matter: these are no marker files."""
+    for rank in range(3):
+        (tmp_path / f"rank-{rank}.mnmk").write_bytes(bytes(2**20))
+    check_size([tmp_path])
+    monkeypatch.setattr(recordings, "MOST_BYTES", 5 * 2**20)
+    with pytest.raises(NotDerivedError) as error:
+        check_size([tmp_path, tmp_path])
+    assert "found: 6 MiB" in str(error.value) and "allowed: 5 MiB" in str(error.value)
