@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +104,20 @@ class _Job:
         made = 0
         waited: set[int] = set()
         numbers = []
+        # Most calls of a rank are repeated.
+        known: dict[tuple[Any, ...], int] = {}
         for call in calls[:-1]:
             if UNKNOWN_REQUEST in call.completes or call.operation == "MPI_Start":
                 raise _refused(
                     file.path.name, self.where, f"{call.operation} of a request that the markers do not know"
                 )
             waited.update(call.completes)
-            numbers.append(self._number(self._described(call, members, names, made, file)))
+            requests = tuple(made - request for request in call.completes)
+            phases = tuple(self._phases(call, names))
+            key = (call.but(phase="", request=-1, completes=()), requests, phases)
+            if key not in known:
+                known[key] = self._number(self._described(call, members, requests, phases, file))
+            numbers.append(known[key])
             made += call.request >= 0
         # A skeleton completes what it starts. What the program freed completes at the end of the run.
         left = [made - request for request in range(made) if request not in waited]
@@ -126,8 +134,9 @@ class _Job:
         return [self.phases.setdefault(names[gap], len(self.phases)) for gap in call.gaps if gap in names]
 
     def _described(
-        self, call: RecordedCall, members: dict[int, Member], names: dict[int, str], made: int, file: MarkerFile
-    ) -> dict[str, Any]:
+        self, call: RecordedCall, members: dict[int, Member], requests: Sequence[int], phases: Sequence[int],
+        file: MarkerFile,
+    ) -> dict[str, Any]:  # fmt: skip
         """Return a call with its fields, without those that have nothing to say."""
         member = members.get(call.communicator)
         fields: dict[str, Any] = {"bytes": call.bytes, "receive_bytes": call.bytes2, "receive_tag": call.receive_tag}
@@ -140,10 +149,10 @@ class _Job:
             if NEIGHBOUR in call.operation:
                 fields |= {"sources": member.sources, "destinations": member.destinations}
         fields |= {
-            "requests": [made - request for request in call.completes],
+            "requests": requests,
             "sent": call.sent,
             "received": call.received,
-            "phases": self._phases(call, names),
+            "phases": phases,
             "window": call.window[0] if call.window else 0,
             "group": call.window[1:],
         }

@@ -223,7 +223,6 @@ class Item(Section):
             raise ValueError("bytes: only sizes of messages between two ranks are drawn")
 
 
-Positive = Annotated[float, Field(ge=0)]
 Family = Literal[
     "constant", "ranks", "levels", "share", "faces", "boxes", "level-boxes", "torus", "divided-faces", "divided-torus",
     "most-faces", "most-boxes", "most-level-boxes",
@@ -237,8 +236,8 @@ class Growth(Section):
     dimensions: Annotated[int, Field(ge=1, le=MOST_DIMENSIONS)] = Field(
         default=1, description="Of the grid with the least surface, where the family is of a grid"
     )
-    constant: Positive = Field(default=0.0, description="Part that does not grow")
-    scale: Positive = Field(default=1.0, description="Factor of the family")
+    constant: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Part that does not grow")
+    scale: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Factor of the family")
 
 
 class RecordedRun(Section):

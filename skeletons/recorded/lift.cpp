@@ -77,6 +77,14 @@ double Growth::at(int ranks) const {
   throw UserError("an approximate skeleton names a growth that does not exist", "growth", family);
 }
 
+double Growth::between(int from, int to) const {
+  const double before = at(from);
+  const double after = at(to);
+  if (before > 0 && after > 0) return after / before;
+  throw UserError("an approximate skeleton has a mean that is not above 0", "growth: " + family,
+                  std::to_string(before) + " and " + std::to_string(after), "", "derive the skeleton again");
+}
+
 Lift::Lift(const Stream& stream, const LiftRules& rules, int ranks)
     : stream_(stream), run_(stream.ranks), copies_(ranks / stream.ranks), hub_(stream.ranks, false) {
   for (const int hub : rules.hubs) hub_.at(hub) = true;
@@ -88,7 +96,7 @@ Lift::Lift(const Stream& stream, const LiftRules& rules, int ranks)
   for (int rank = 0; rank < run_; ++rank) groups_.push_back(stream.groups_of(rank));
   count_messages();
   set_pairs(rules);
-  for (const auto& [kind, growth] : rules.collectives) factors_[kind] = growth.at(ranks) / growth.at(run_);
+  for (const auto& [kind, growth] : rules.collectives) factors_[kind] = growth.between(run_, ranks);
 }
 
 void Lift::count_messages() {
@@ -108,7 +116,7 @@ void Lift::count_messages() {
 
 void Lift::set_pairs(const LiftRules& rules) {
   const int ranks = run_ * copies_;
-  const auto growth = [&](const Growth& one) { return one.at(ranks) / one.at(run_); };
+  const auto growth = [&](const Growth& one) { return one.between(run_, ranks); };
   std::vector<Ends> spread;
   for (const auto& [ends, pair] : pairs_) {
     if (!hub_[ends.first] && !hub_[ends.second]) spread.push_back(ends);

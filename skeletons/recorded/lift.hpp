@@ -21,6 +21,8 @@ struct Growth {
   double scale{0};
 
   double at(int ranks) const;
+  // How many times as large it is at `to` ranks as at `from`.
+  double between(int from, int to) const;
 };
 
 // What an approximate skeleton says of a recorded run.

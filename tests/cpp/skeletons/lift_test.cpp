@@ -122,6 +122,8 @@ TEST(Lift, GrowsAsGridsDo) {
   EXPECT_DOUBLE_EQ((Growth{"ranks", 1, 0, 2}.at(8)), 14);
   EXPECT_DOUBLE_EQ((Growth{"share", 1, 0, 8}.at(4)), 2);
   EXPECT_DOUBLE_EQ((Growth{"constant", 1, 0, 8}.at(4)), 8);
+  EXPECT_DOUBLE_EQ((Growth{"ranks", 1, 0, 2}.between(3, 9)), 4);
+  EXPECT_THROW((Growth{"ranks", 1, 0, 2}.between(1, 4)), UserError);  // nothing, at one rank
   EXPECT_THROW((Growth{"cubes", 1, 0, 1}.at(4)), UserError);
 }
 
