@@ -33,9 +33,9 @@ _UNSAID = {
 
 
 def write_recorded_stream(recording: Path, output: Path) -> dict[str, Any]:
-    """Write the stream of the marker files in ``recording`` to ``output`` unless it is there; return its head.
+    """Write the stream of the marker files in ``recording`` to ``output`` unless it is there; return it.
 
-    The head has ``ranks`` and ``digest``, which is that of the marker files.
+    Its ``digest`` is that of the marker files.
     """
     digest = recording_digest(recording)
     if output.is_file():

@@ -49,7 +49,7 @@ _READ = (
     "request", "call_site_name",
 )  # fmt: skip
 """The columns of a record that are read."""
-_REMOTE = {
+REMOTE = {
     "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
     "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
 }  # fmt: skip
@@ -302,7 +302,7 @@ class _Reader:
             _AS.get(operation, operation), "", peer=int(row["peer"]), peer2=int(row["peer2"]), bytes=int(row["bytes"]),
             bytes2=int(row["bytes2"]), tag=int(row["tag"]), communicator=int(row["communicator"]),
         )  # fmt: skip
-        if operation in _REMOTE or operation.startswith("MPI_Win_"):
+        if operation in REMOTE or operation.startswith("MPI_Win_"):
             return call.but(window=tuple(detail))
         if "endrecv" in operation:
             source = ANY_SOURCE_PEER if row["any_source"] and not self.matched else call.peer2

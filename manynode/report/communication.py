@@ -18,7 +18,7 @@ _MEANING = {
     "proved": "a recorded run, which the skeleton equals call by call",
     "agreed": "all rules that fit the recordings say the same",
     "assumed": "the same, on the word of what was stated by hand",
-    "approximate": "a recorded run stands for the job, because the communication follows the data",
+    "approximate": "a recorded run stands for the job, with errors measured at jobs that were held out",
     "refused": "the recordings do not say what happens",
 }
 

@@ -11,11 +11,9 @@ import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from manynode import tables
 from manynode.derived import skeleton_file
 from manynode.derived.skeleton_model import SCHEMA, Approximate, DerivedSkeleton, HeldOut, RecordedRun
 from manynode.errors import InputError
@@ -24,7 +22,6 @@ from phase2_nodesim.approximate.held_out import errors, job
 from phase2_nodesim.approximate.measures import Measures, measures
 from phase2_nodesim.derive.recordings import OfTheNodeError
 from phase2_nodesim.recorded_stream import FILE, write_recorded_stream
-from phase2_nodesim.recorded_stream import SCHEMA as STREAM
 
 FEWEST_RUNS = 3
 _MOST_HELD_OUT = 2
@@ -35,26 +32,17 @@ class Run:
     """A recorded run with its stream, which is beside its marker files."""
 
     folder: Path
+    digest: str
+    phases: list[str]
+    measures: Measures
 
-    @cached_property
-    def digest(self) -> str:
-        return str(write_recorded_stream(self.folder, self.folder / FILE)["digest"])
-
-    @cached_property
-    def _read(self) -> tuple[Measures, list[str]]:
-        assert self.digest
-        stream = tables.read_json(self.folder / FILE, STREAM)
+    @classmethod
+    def read(cls, folder: Path) -> Run:
+        """Return the run in a folder of marker files; its stream is written unless it is there."""
+        stream = write_recorded_stream(folder, folder / FILE)
         if stream["by_node"]:
-            raise OfTheNodeError(where=str(self.folder))
-        return measures(stream), list(stream["phases"])
-
-    @property
-    def measures(self) -> Measures:
-        return self._read[0]
-
-    @property
-    def phases(self) -> list[str]:
-        return self._read[1]
+            raise OfTheNodeError(where=str(folder))
+        return cls(folder, stream["digest"], stream["phases"], measures(stream))
 
     @property
     def ranks(self) -> int:
@@ -71,7 +59,7 @@ def approximate(folders: Sequence[Path], why: str, output: Path) -> dict[str, An
     Raises :class:`InputError` for recordings that cannot be replayed, for too few of them, and for communicators of the
     ranks of a node.
     """
-    runs = {run.ranks: run for run in map(Run, folders) if run.ranks > 1}
+    runs = {run.ranks: run for run in map(Run.read, folders) if run.ranks > 1}
     if len(runs) < FEWEST_RUNS:
         raise InputError(
             "too few numbers of ranks for an approximate skeleton",

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-_SENDS = {
-    "MPI_Send", "MPI_Isend", "MPI_Sendrecv", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Rput",
-    "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
-}  # fmt: skip
+from phase2_nodesim.recording import REMOTE
+
+_SENDS = {"MPI_Send", "MPI_Isend", "MPI_Sendrecv", *REMOTE}
 _NO_COLLECTIVES = ("MPI_Wait", "MPI_Win_", "MPI_Recv", "MPI_Irecv")
 # In smaller jobs nearly everybody is everybody's neighbour.
 _FEWEST_FOR_HUBS = 8
@@ -62,7 +61,7 @@ class Measures:
             found[other].add(one)
         return [len(found[rank] - {rank}) for rank in range(self.ranks)]
 
-    @property
+    @cached_property
     def hubs(self) -> set[int]:
         """Ranks that exchange messages with all, while most exchange them with few."""
         if self.ranks < _FEWEST_FOR_HUBS or float(np.median(self.peers)) > self.ranks / 2:

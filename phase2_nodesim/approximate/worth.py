@@ -1,6 +1,6 @@
 """What an approximate skeleton is worth at a number of ranks.
 
-In: its section ``approximate`` and the number of ranks. Out: a level of :mod:`phase2_nodesim.derive.verdict`, reasons.
+In: its section ``approximate`` and the number of ranks. Out: a :class:`~phase2_nodesim.derive.level.Verdict`.
 Errors were measured at jobs twice as large as the run that stood for them; in larger jobs they are taken to grow with
 each doubling.
 """
@@ -8,22 +8,12 @@ each doubling.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
 
 from manynode.derived.skeleton_model import Approximate, HeldOut, RecordedRun
+from phase2_nodesim.derive.level import Verdict
 
 # A larger expected error of the time is none that decisions rest on.
 MOST_ERROR = 0.5
-
-
-@dataclass(frozen=True)
-class Worth:
-    """``level`` as of verdicts; ``error`` is the expected relative error of the time without computation."""
-
-    level: Literal["proved", "approximate", "refused"]
-    reasons: tuple[str, ...] = ()
-    error: float = 0.0
 
 
 def base_of(section: Approximate, ranks: int) -> RecordedRun | None:
@@ -42,17 +32,17 @@ def expected(section: Approximate, ranks: int) -> dict[str, float] | None:
     return {name: doublings * max(abs(getattr(one, name)) for one in section.held_out) for name in names}
 
 
-def worth(section: Approximate, ranks: int) -> Worth:
+def worth(section: Approximate, ranks: int) -> Verdict:
     """Judge a job of so many ranks."""
     base = base_of(section, ranks)
     known = ", ".join(str(run.ranks) for run in section.runs)
     if base is None:
-        return Worth("refused", (f"no recorded run divides {ranks} ranks ({known} were recorded)",))
+        return Verdict("refused", (f"no recorded run divides {ranks} ranks ({known} were recorded)",))
     if base.ranks == ranks:
-        return Worth("proved", ("recorded, and replayed call by call",))
+        return Verdict("proved", ("recorded, and replayed call by call",))
     errors = expected(section, ranks)
     if errors is None:
-        return Worth("refused", ("no recorded job is twice as large as another: the error is not known",))
+        return Verdict("refused", ("no recorded job is twice as large as another: the error is not known",))
     said = (
         f"the run of {base.ranks} ranks stands for the job, because {section.why}",
         *(_measured(one) for one in section.held_out),
@@ -62,8 +52,8 @@ def worth(section: Approximate, ranks: int) -> Worth:
         f"time without computation within {errors['makespan']:.1%}"
     )
     if errors["makespan"] > MOST_ERROR:
-        return Worth("refused", (f"{here}: too far; record larger jobs", *said))
-    return Worth("approximate", (here, *said), errors["makespan"])
+        return Verdict("refused", (f"{here}: too far; record larger jobs", *said))
+    return Verdict("approximate", (here, *said), errors["makespan"])
 
 
 def _measured(one: HeldOut) -> str:

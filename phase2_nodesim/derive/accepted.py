@@ -8,13 +8,13 @@ In: the runs to record. Out: those that were recorded, and the numbers of ranks 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from manynode.config.command_words import DoesNotFitError
 from manynode.errors import ManynodeError, UsageError
 from manynode.launch import ProgramFailedError
 from phase2_nodesim.derive.campaign import Campaign, Run
-from phase2_nodesim.derive.recordings import FEWEST_COUNTS
+from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError, OfTheNodeError
 
 # How lines begin that MPICH adds to a program's own.
 _OF_THE_LIBRARY = ("Abort(", "In: PMI", "application called MPI_Abort")
@@ -117,6 +117,21 @@ def record(
             details="\n".join(accepted.words()),
         )
     return left, compared, accepted
+
+
+def record_all(
+    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run]
+) -> tuple[list[Run], list[Run], Accepted, NotDerivedError | None]:
+    """Record the runs as :func:`record` does; what the first of them show may be that there is no exact skeleton.
+
+    That is returned last. It is raised where there is no approximate one either (:class:`OfTheNodeError`).
+    """
+    try:
+        return (*record(campaign, learned, held_out), None)
+    except OfTheNodeError:
+        raise
+    except NotDerivedError as error:
+        return (*record(replace(campaign, to_derive=False), learned, held_out), error)
 
 
 def _varied(

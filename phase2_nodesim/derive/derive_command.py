@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,9 +13,9 @@ from manynode.errors import InputError
 if TYPE_CHECKING:
     from phase2_nodesim.derive.campaign import Campaign, Run
     from phase2_nodesim.derive.derivation import Derivation
+    from phase2_nodesim.derive.level import Verdict
     from phase2_nodesim.derive.program import Program
     from phase2_nodesim.derive.recordings import NotDerivedError
-    from phase2_nodesim.derive.verdict import Verdict
 
 # Numbers that tell the rules of grids of two to four dimensions apart, and have axes long enough to show neighbours.
 RANKS, HELD_OUT, VARIED, _TARGETS = "4,8,12,18,24,27,32", "16,36", 12, "64,256,1024,4096"
@@ -63,7 +62,7 @@ def derive(
     The list 'assumptions' of a skeleton that is there already holds in the new one, too. A skeleton that was edited
     otherwise, or is of another command, is not overwritten without --force.
     """
-    from phase2_nodesim.derive.accepted import record
+    from phase2_nodesim.derive.accepted import record_all
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, stated_grid, with_parameters
     from phase2_nodesim.derive.recordings import NotDerivedError
@@ -89,8 +88,10 @@ def derive(
     if not force:
         check_replaceable(output, program)
     campaign.check([*learned, *others])
+    learned, others, _, refused = record_all(campaign, learned, others)
     try:
-        learned, others, _ = record(campaign, learned, others)
+        if refused is not None:
+            raise refused
         found = derived_from(campaign, learned, others, program, output)
     except NotDerivedError as error:
         found = approximated(campaign, [*learned, *others], program, output, error)
@@ -122,8 +123,7 @@ def approximated(
 ) -> Derivation:
     """Return the approximate skeleton of a program of which there is no exact one.
 
-    Runs with the usual parameters that are not recorded yet are recorded now. Raises ``why``, with the reason in its
-    details, if there is no approximate skeleton either.
+    Raises ``why``, with the reason in its details, if there is no approximate skeleton either.
     """
     from manynode.derived.skeleton_model import SCHEMA
     from phase2_nodesim.derive.derivation import Derivation, Report
@@ -148,11 +148,9 @@ def approximated(
 def lifted(campaign: Campaign, runs: Sequence[Run], program: Program, output: Path, why: str) -> dict[str, Any]:
     """Return the section ``approximate`` of a program's skeleton, from its runs with the usual parameters."""
     from phase2_nodesim.approximate.approximation import approximate
-    from phase2_nodesim.derive.accepted import record
 
-    campaign = replace(campaign, to_derive=False)
-    recorded, _, _ = record(campaign, [run for run in runs if dict(run.parameters) == program.parameters], [])
-    return approximate([campaign.recorded(run) for run in recorded], why, output)
+    usual = [run for run in runs if dict(run.parameters) == program.parameters]
+    return approximate([campaign.recorded(run) for run in usual], why, output)
 
 
 def _of_program(found: Derivation, program: Program) -> Derivation:

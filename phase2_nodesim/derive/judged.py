@@ -17,7 +17,8 @@ from manynode.config.resolved import Resolved
 from manynode.config.skeleton_files import SUFFIX
 from manynode.derived import skeleton_file
 from manynode.errors import UsageError
-from phase2_nodesim.derive.verdict import Verdict, verdict
+from phase2_nodesim.derive.level import Verdict
+from phase2_nodesim.derive.verdict import verdict
 
 SCHEMA = "skeleton-verdicts/1"
 

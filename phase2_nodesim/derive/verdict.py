@@ -13,8 +13,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,29 +24,15 @@ from manynode.errors import InputError
 from phase2_nodesim.approximate.worth import worth
 from phase2_nodesim.derive.groups import PLACE, together
 from phase2_nodesim.derive.interpret import Content, Job
+from phase2_nodesim.derive.level import Level, Verdict
 from phase2_nodesim.derive.load import LoadShare
 from phase2_nodesim.derive.matching import mismatch, unknown_phase
 from phase2_nodesim.derive.patterns import rules
-
-Level = Literal["proved", "agreed", "assumed", "approximate", "refused"]
 
 # The largest relative error of a job's volume with which drawn sizes are used.
 MOST_SPREAD = 0.05
 # Numbers of ranks that a user may record to decide a doubt.
 _RECORDABLE = range(2, 129)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``error``: of an approximate skeleton, the expected relative error of the time without computation."""
-
-    level: Level
-    reasons: tuple[str, ...] = ()
-    error: float = 0.0
-
-    @property
-    def usable(self) -> bool:
-        return self.level != "refused"
 
 
 def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> Verdict:
@@ -65,8 +50,7 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
         if given.get(name, value) != value
     ]
     if lifted and not changed:
-        one = worth(Approximate.model_validate(section), ranks)
-        return Verdict(one.level, one.reasons, one.error)
+        return worth(Approximate.model_validate(section), ranks)
     given = {name: value for name, value in given.items() if name not in fixed}
     recorded = content.get("recorded", [])
     wrong = [f"the skeleton differs from the recording of {_point(one)}" for one in recorded if not one["equal"]]

@@ -6,7 +6,7 @@ of a recorded run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,14 @@ from manynode.errors import InputError, UsageError
 from manynode.provenance import code_digest
 from manynode.report.wording import count
 from phase2_nodesim.approximate.worth import worth
-from phase2_nodesim.derive.accepted import Accepted, record
+from phase2_nodesim.derive.accepted import Accepted, record_all
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation
 from phase2_nodesim.derive.derive_command import approximated, derived_from, lifted, write
 from phase2_nodesim.derive.judged import read_content
-from phase2_nodesim.derive.recordings import NotDerivedError, OfTheNodeError
-from phase2_nodesim.derive.verdict import Verdict, verdict
+from phase2_nodesim.derive.level import Verdict
+from phase2_nodesim.derive.recordings import NotDerivedError
+from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.derive.written import checksum, unedited
 from phase2_nodesim.project.kept import Kept
 from phase2_nodesim.project.replay import with_replay
@@ -52,14 +53,10 @@ def skeleton_of(
     program that cannot be derived is an :class:`InputError`.
     """
     campaign = campaign_of(request, say)
-    refused: NotDerivedError | None = None
     try:
-        learned, held_out, accepted = record(campaign, request.learned, request.held_out)
-    except OfTheNodeError as error:
-        raise with_replay(error, request, campaign) from None
+        learned, held_out, accepted, refused = record_all(campaign, request.learned, request.held_out)
     except NotDerivedError as error:
-        refused, campaign = error, replace(campaign, to_derive=False)
-        learned, held_out, accepted = record(campaign, request.learned, request.held_out)
+        raise with_replay(error, request, campaign) from None
     request = replace(request, learned=learned, held_out=held_out)
     made = [checksum((campaign.recorded(run) / "run.json").read_text()) for run in _runs(request)]
     path = request.skeleton
@@ -72,53 +69,65 @@ def skeleton_of(
         say(f"skeleton: {path}, as derived before")
         return request, accepted, before, kept
     try:
-        found = _found(campaign, request, refused)
+        found, verdicts = _found(campaign, request, refused)
     except InputError as error:
         raise with_replay(error, request, campaign) from None
     content = dict(found.skeleton)
-    verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
     write(path, request.output.stem, found, verdicts)
     say(f"skeleton: {path}; what it is worth: {path.with_suffix('.md')}")
     return request, accepted, content, replace(kept, derived_from=inputs, skeleton=content["program"]["checksum"])
 
 
-def _found(campaign: Campaign, request: Request, refused: NotDerivedError | None) -> Derivation:
-    """Return the exact skeleton, or an approximate one where there is none, or none for any of the node counts."""
+def _found(
+    campaign: Campaign, request: Request, refused: NotDerivedError | None
+) -> tuple[Derivation, dict[int, Verdict]]:
+    """Return the exact skeleton, or an approximate one where there is none, or none for any of the node counts.
+
+    The verdicts are by the numbers of ranks of the request.
+    """
     program, path = request.program, request.skeleton
-    exact: Derivation | None = None
+    exact: tuple[Derivation, dict[int, Verdict]] | None = None
     if refused is None:
         try:
-            exact = derived_from(campaign, request.learned, request.held_out, program, path)
+            found = derived_from(campaign, request.learned, request.held_out, program, path)
         except NotDerivedError as error:
             refused = error
         else:
-            content = dict(exact.skeleton)
-            verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
+            verdicts = _verdicts(request, found.skeleton, _ranks(request))
             open_ones = {ranks: one.reasons[0] for ranks, one in verdicts.items() if not one.usable}
             if len(open_ones) < len(verdicts):
-                _lift(exact, open_ones, campaign, request)
-                return exact
-            refused = NotDerivedError(_UNDECIDED, found=[*open_ones.values()][-1])
+                return found, verdicts | _lift(found, open_ones, campaign, request)
+            exact, refused = (found, verdicts), NotDerivedError(_UNDECIDED, found=[*open_ones.values()][-1])
     try:
-        return approximated(campaign, _runs(request), program, path, refused)
+        found = approximated(campaign, _runs(request), program, path, refused)
     except NotDerivedError:
         if exact is None:
             raise
         return exact  # the runs that would decide are named with its refusals
+    return found, _verdicts(request, found.skeleton, _ranks(request))
 
 
-def _lift(exact: Derivation, open_ones: Mapping[int, str], campaign: Campaign, request: Request) -> None:
-    """Let recorded runs stand for jobs that the exact skeleton leaves open, where that is worth something."""
+def _lift(exact: Derivation, open_ones: Mapping[int, str], campaign: Campaign, request: Request) -> dict[int, Verdict]:
+    """Let recorded runs stand for jobs that the exact skeleton leaves open, where that is worth something.
+
+    Returns the verdicts on these jobs.
+    """
     if not open_ones or request.projected:
-        return
+        return {}
     try:
         why = f"the recordings leave the exact skeleton open ({[*open_ones.values()][-1]})"
         section = lifted(campaign, _runs(request), request.program, request.skeleton, why)
     except InputError:
-        return  # they are refused, each with its reason
+        return {}  # they are refused, each with its reason
     known = Approximate.model_validate(section)
-    if only := [ranks for ranks in open_ones if worth(known, ranks).level != "refused"]:
-        exact.skeleton["approximate"] = {**section, "only": only}
+    found = {ranks: one for ranks in open_ones if (one := worth(known, ranks)).usable}
+    if found:
+        exact.skeleton["approximate"] = {**section, "only": list(found)}
+    return found
+
+
+def _verdicts(request: Request, content: Mapping[str, Any], numbers: Sequence[int]) -> dict[int, Verdict]:
+    return {ranks: verdict(dict(content), ranks, _learned(request, content)) for ranks in numbers}
 
 
 def values(request: Request, content: Mapping[str, Any]) -> dict[str, int]:

@@ -96,6 +96,7 @@ std::unique_ptr<Application> approximate(const Document& document, const std::st
     throw UserError("a recorded run is not the one that an approximate skeleton was made of", path.string(),
                     stream.digest, (*best)["digest"].text(), "derive the skeleton again");
   }
+  if (stream.ranks == ranks) return std::make_unique<recorded::Recorded>(std::move(stream));
   const recorded::LiftRules rules = rules_of(*best, stream);
   return std::make_unique<recorded::Recorded>(std::move(stream), rules, ranks);
 }

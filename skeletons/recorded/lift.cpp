@@ -279,7 +279,6 @@ void Lift::expand_neighbors(int rank, RecordedCall& call) const {
 }
 
 std::vector<RecordedCall> Lift::calls(int rank, const RecordedCall& call) const {
-  if (!call.form || is_wait(call.form->kind)) return {call};
   const CallKind kind = call.form->kind;
   const Together here = together(call.communicator, rank);
   RecordedCall one = call;

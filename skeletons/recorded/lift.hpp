@@ -43,7 +43,7 @@ class Lift {
 
   // The recorded rank whose calls a rank makes.
   int recorded(int rank) const { return rank % run_; }
-  // The calls that a rank makes in place of a recorded one. Requests are still those of the recorded rank.
+  // The calls that a rank makes in place of a recorded one that is no wait, without their phases.
   std::vector<RecordedCall> calls(int rank, const RecordedCall& call) const;
   // The rank's group of each communicator but the world; empty where it is in none.
   std::vector<std::vector<int>> groups_of(int rank) const;

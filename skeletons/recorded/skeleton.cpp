@@ -43,7 +43,7 @@ void RecordedRank::make_call(Mpi& mpi, const RecordedCall& call) {
   for (const std::uint32_t phase : call.phases) mpi.compute(Phase{phase});
   if (!call.form) return;
   if (makes_request(*call.form)) begins_.push_back(requests_.size());
-  if (application_.lift() == nullptr) {
+  if (application_.lift() == nullptr || is_wait(call.form->kind)) {
     emit_call(mpi, call);
     return;
   }

@@ -17,7 +17,7 @@ inline bool makes_request(const CallForm& form) {
 
 // A call, or (without a form) only the compute phases before the end.
 struct RecordedCall {
-  std::optional<CallForm> form;
+  std::optional<CallForm> form{};
   std::uint16_t communicator{0};
   int peer{kNoPeer};
   int source{kNoPeer};
@@ -25,14 +25,14 @@ struct RecordedCall {
   int receive_tag{0};
   std::uint64_t bytes{0};
   std::uint64_t receive_bytes{0};
-  std::vector<std::uint64_t> sent;
-  std::vector<std::uint64_t> received;
-  std::vector<int> sources;
-  std::vector<int> destinations;
-  std::vector<std::uint32_t> requests;  // counted backwards: 1 is the last one made before the call
-  std::vector<std::uint32_t> phases;    // before the call
+  std::vector<std::uint64_t> sent{};
+  std::vector<std::uint64_t> received{};
+  std::vector<int> sources{};
+  std::vector<int> destinations{};
+  std::vector<std::uint32_t> requests{};  // counted backwards: 1 is the last one made before the call
+  std::vector<std::uint32_t> phases{};    // before the call
   int window{0};
-  std::vector<int> group;
+  std::vector<int> group{};
 };
 
 struct Stream {
