@@ -19,6 +19,7 @@ def run(experiment: Path, folder: Path, *options: object) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_measured_runs_are_announced_before_the_first_and_live_while_they_run(tmp_path: Path) -> None:
     profile = {"source": "callgrind", "nodes": [2], "repetitions": 1}
     engine = {"engine": "valgrind", "nodes": 2}

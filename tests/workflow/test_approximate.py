@@ -53,6 +53,7 @@ def test_one_command_projects_it(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
     assert "a recorded run stands for the job" in report and "Skeleton: from jobs that were recorded" in report
 
 
+@pytest.mark.long
 def test_runs_stand_for_the_jobs_that_the_exact_skeleton_leaves_open(tmp_path: Path, mpi: marker_jobs.Mpi) -> None:
     words = [
         "--ranks",

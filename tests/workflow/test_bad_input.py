@@ -117,6 +117,7 @@ def test_an_application_that_never_calls_mpi_init(tmp_path: Path) -> None:
     fails(pipeline.run(pipeline.write(tmp_path, own([str(app)])), tmp_path), 3, "marker")
 
 
+@pytest.mark.long
 def test_an_application_that_hangs_is_ended(tmp_path: Path) -> None:
     app = program(
         tmp_path,
@@ -130,6 +131,7 @@ def test_an_application_that_hangs_is_ended(tmp_path: Path) -> None:
     assert not subprocess.run(["pgrep", "-f", str(app)], capture_output=True, text=True).stdout
 
 
+@pytest.mark.long
 def test_a_truncated_marker_file(finished: Path, tmp_path: Path) -> None:
     from manynode.errors import InputError
     from manynode.markers import read_marker_directory

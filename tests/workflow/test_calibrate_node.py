@@ -248,6 +248,7 @@ def test_each_region_is_a_phase_with_its_label(build_dir: Path, tmp_path: Path) 
     assert (regions["compute_s"] > 0).all()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("mpiexec.mpich") is None, reason="MPICH's mpiexec is not installed")
 def test_a_simulator_counts_the_operations_that_were_asked_for(build_dir: Path, tmp_path: Path) -> None:
     frame = segments(build_dir, "valgrind", tmp_path / "valgrind").set_index("phase")

@@ -16,6 +16,8 @@ from described_tables import described
 from manynode import tables
 from phase3_sst.point.contract import engines
 
+pytestmark = pytest.mark.long
+
 BANDWIDTH = {
     "keys": ["network.link.bandwidth", "network.host.nic_bandwidth"],
     "values": ["0.1 Gbit/s", "1 Gbit/s", "100 Gbit/s"],
@@ -34,7 +36,6 @@ def experiment(folder: Path, parameters: dict[str, Any], **confirm: Any) -> Path
     return pipeline.write(folder, pipeline.tiny(nodes=[4], techniques=["ext-var"], sensitivity=study))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("engine", ["simgrid", "sst"])
 def test_the_corners_are_simulated_again_and_compared(engine: str, finished: Path, tmp_path: Path) -> None:
     needs(engine)

@@ -65,6 +65,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path, changes: dict[str, A
     assert done.returncode == 2 and said in done.stderr, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_drawn_sizes_are_compared_as_a_whole(tmp_path: Path) -> None:
     """All but the sizes must be equal; the sizes' volume and distribution are said."""
     program = tmp_path / "particles"

@@ -19,6 +19,8 @@ from phase3_sst.studies.congestion.study_file import as_content, read_study
 from phase3_sst.studies.congestion.throttling.throttling_tables import over_static
 from phase3_sst.studies.congestion.workloads import plan_workloads
 
+pytestmark = pytest.mark.long
+
 DEMO = Path(__file__).resolve().parents[2] / "configs/congestion/demo.yaml"
 
 

@@ -17,6 +17,8 @@ from described_tables import described
 
 from manynode import tables
 
+pytestmark = pytest.mark.long
+
 
 def study(folder: Path, **changes: Any) -> Path:
     pipeline.write(folder, pipeline.tiny(), "tiny.yaml")
@@ -68,7 +70,6 @@ def killed_and_resumed(finished: Path, tmp_path_factory: pytest.TempPathFactory)
     return {"folder": folder, "code": child.returncode, "said": said, "before": interrupted, "again": again}
 
 
-@pytest.mark.long
 def test_a_kill_says_that_finished_situations_are_kept(killed_and_resumed: dict[str, Any]) -> None:
     assert killed_and_resumed["code"] == 130
     assert "interrupted; finished situations are kept" in killed_and_resumed["said"]

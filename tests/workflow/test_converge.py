@@ -43,6 +43,7 @@ def trusting(point: Point, folder: Path, iterations: int) -> float:
     return float(found[16] + (iterations - 16) * (found[16] - found[8]) / 8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("application", APPLICATIONS)
 def test_extrapolation_is_within_one_per_cent_of_the_whole(application: str, place: str, tmp_path: Path) -> None:
@@ -122,6 +123,7 @@ def test_a_pattern_that_is_longer_than_the_sample_is_refused(tmp_path: Path) -> 
     assert abs(trusted / whole - 1) > 0.05
 
 
+@pytest.mark.long
 def test_a_rare_long_time_is_not_missed(tmp_path: Path) -> None:
     """One execution of 4,000 takes 200 times as long: once in 500 iterations of 8 ranks, and not in the first 16."""
     rare = converge_cases.phase("rows", [(1e-4, 0.99975), (2e-2, 0.00025)], 0.001, None)

@@ -108,6 +108,7 @@ def cases(results: Path, foreign: Path) -> list[tuple[str, Callable[[Path, Path]
     ]
 
 
+@pytest.mark.long
 def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: Path) -> None:
     steps = Steps(read_resolved(copy / "experiment.json").content)
     assert untrusted(copy, steps) == {}

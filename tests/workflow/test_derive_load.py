@@ -59,6 +59,7 @@ def application(folder: Path, how: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_the_report_says_how_much_is_drawn(particles: Path) -> None:
     report = (particles / "particles.skeleton.md").read_text()
     assert "18 ranks (iterations 6) | equal" in report, report

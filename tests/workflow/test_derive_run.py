@@ -53,6 +53,7 @@ def derived(folder: Path, parameters: dict[str, int]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_the_report_says_what_the_skeleton_is_worth(spmv: Path) -> None:
     report = (spmv / "spmv.skeleton.md").read_text()
     assert "least-surface 3-D ascending" in report

@@ -62,6 +62,7 @@ def test_communicators(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.long
 def test_blocks_of_collectives(tmp_path: Path) -> None:
     skeleton, _ = derived(tmp_path, "blocks.c", "4,6,9,12,18,20,25", 64, "50")
     calls = {item["call"]: item for item in skeleton["body"][-2]["do"]}

@@ -51,6 +51,7 @@ def error_of(found: dict[str, Any]) -> float:
     return float(np.mean(found["drawn_s"]) / found["own_s"] - 1)
 
 
+@pytest.mark.long
 def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of_it(demo: Path) -> None:
     found = tables.read_json(demo / "simulate/draws-no-ext.json", "draws/1")
     assert found["nodes"] == 1 and found["ranks"] == RANKS and abs(error_of(found)) < 0.05

@@ -125,6 +125,7 @@ def test_undo_redo_and_the_link_restore_the_question(quiet: Any, demo_site: expl
     demo_site.post("/api/pin", {"digest": None})
 
 
+@pytest.mark.long
 def test_a_large_point_shows_its_progress_and_can_be_cancelled(quiet: Any, demo_site: explore_site.Site) -> None:
     page = Page(quiet, demo_site.link)
     page.answered()
@@ -211,6 +212,7 @@ def test_an_inverse_question_is_answered_with_its_interval(quiet: Any, site: exp
     picture(page, "inverse")
 
 
+@pytest.mark.long
 def test_the_waterfall_is_shown_on_demand_and_adds_up(quiet: Any, site: explore_site.Site) -> None:
     page = Page(quiet, site.link)
     page.answered()
@@ -326,6 +328,7 @@ def test_everything_has_a_name_and_the_keyboard_is_enough(quiet: Any, site: expl
     )
 
 
+@pytest.mark.long
 def test_a_phone_shows_every_view_without_sideways_scrolling_in_light_and_dark(
     quiet: Any, site: explore_site.Site
 ) -> None:

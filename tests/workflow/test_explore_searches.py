@@ -79,6 +79,7 @@ def test_a_map_marks_its_points_and_the_rest_is_as_exact_as_it_says(results: Pat
     assert np.sqrt(np.mean(errors**2)) < max(2 * found.error, 0.02)
 
 
+@pytest.mark.long
 def test_the_least_bandwidth_lies_between_two_simulated_points(results: Path) -> None:
     async def ask(explorer: Explorer) -> Any:
         baseline = await explorer.answer(first(explorer))

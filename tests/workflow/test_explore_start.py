@@ -112,6 +112,7 @@ async def ask_what_a_page_asks_first(results: Path) -> None:
     await explorer.close()
 
 
+@pytest.mark.long
 def test_at_the_link_the_fork_server_has_the_libraries_where_everything_was_asked_before(
     results: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def none_left(folder: Path) -> list[str]:
     return processes_of(folder)
 
 
+@pytest.mark.long
 def test_the_tables_are_those_of_manynode_run_byte_for_byte(base: Path, by_the_command_line: Path) -> None:
     (answer,) = run(answered(base, ask(base, SLOW, losses=True)))
     assert answer.experiment == by_the_command_line.name
@@ -153,6 +154,7 @@ def test_the_baseline_is_the_base_s_own_row(base: Path) -> None:
     assert explorer.known(explorer.baseline().changed(nodes=1)) is None
 
 
+@pytest.mark.long
 def test_every_answer_says_which_question_it_is_of(base: Path) -> None:
     asked = [ask(base, {**SLOW, "network.link.latency": f"{latency} ns"}) for latency in (50, 900, 400)]
 
@@ -356,6 +358,7 @@ def test_limits_and_failed_steps_are_said_in_words(base: Path) -> None:
     run(body())
 
 
+@pytest.mark.long
 def test_a_killed_server_loses_no_finished_question_and_leaves_no_process(base: Path, tmp_path: Path) -> None:
     """It is killed twice by default, before and after an answer.
 

@@ -12,6 +12,8 @@ from pipeline import rules, run, write
 
 from manynode import tables
 
+pytestmark = pytest.mark.long
+
 # Long messages around a ring: buffers fill, and a chunk that waits holds up those behind it.
 RING = {"kind": "torus", "shape": [8], "hosts_per_switch": 1, "links_per_direction": 1}
 

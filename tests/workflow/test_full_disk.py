@@ -36,6 +36,7 @@ def sized(folder: Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
 
+@pytest.mark.long
 def test_a_run_on_a_full_disk_names_it_and_goes_on_when_there_is_room(finished: Path, small: Path, disk: Path) -> None:
     words = (small.parent.parent / "experiment.yaml", disk, ["--measurements-from", finished])
     # Full while measurements are taken over, while Snakemake starts, and while its steps write.

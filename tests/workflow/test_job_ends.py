@@ -107,6 +107,7 @@ def test_a_job_that_forks_nothing_leaves_nothing(
     assert done.left == () and capsys.readouterr().err == "" and "manynode" not in done.output
 
 
+@pytest.mark.long
 def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Programs, tmp_path: Path) -> None:
     blocks = forking(programs, tmp_path, "hang")
     with pytest.raises(EngineFailedError, match="did not end in time") as caught:
@@ -117,6 +118,7 @@ def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Progra
     assert f"pid {daemon}: sleep 1234" in str(caught.value.found) and str(plain) not in str(caught.value.found)
 
 
+@pytest.mark.long
 def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(programs: Programs, tmp_path: Path) -> None:
     """By each signal; the steps run side by side, because each waits for the process that ignores SIGTERM."""
     started = {}

@@ -161,6 +161,7 @@ def test_lines_come_at_the_rate_of_the_cache_that_holds_them(build_dir: Path, tm
     assert cycles.of(written) == pytest.approx(intervals["l2"] + 4.0, rel=WITHIN)
 
 
+@pytest.mark.long
 def test_streams_tell_what_keeps_loads_waiting(build_dir: Path, tmp_path: Path) -> None:
     """Lines that come to the first level, and the buffers of the second one for lines from memory."""
     for fill, buffers in ((0.0, 24), (0.8, 48)):
@@ -215,6 +216,7 @@ def test_pages_beyond_the_first_level_of_the_tlb_take_its_second_level(build_dir
     assert cycles.of(many) - cycles.of(lines) == pytest.approx(tlbs.l2_latency, rel=WITHIN)
 
 
+@pytest.mark.long
 def test_misses_overlap_with_as_many_instructions_between_them_as_buffers_and_queues_hold(
     build_dir: Path, tmp_path: Path
 ) -> None:
@@ -233,6 +235,7 @@ def test_misses_overlap_with_as_many_instructions_between_them_as_buffers_and_qu
         assert abs(int(found.value) - wanted[key]) <= 16, (key, found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -105,6 +105,7 @@ def test_measurements_of_another_experiment_are_refused(finished: Path, tmp_path
 ORDERS = [(signal.SIGKILL, signal.SIGINT), (signal.SIGINT, signal.SIGKILL)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("signals", ORDERS if os.environ.get("MANYNODE_FUZZ") == "all" else ORDERS[:1])
 def test_a_run_that_is_killed_twice_ends_with_the_same_bytes(
     finished: Path, small: Path, tmp_path: Path, signals: tuple[int, int]
@@ -122,6 +123,7 @@ def test_a_run_that_is_killed_twice_ends_with_the_same_bytes(
     assert pipeline.tables(small) == pipeline.tables(tmp_path / "results" / "tiny")
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_while_it_measures_goes_on(small: Path, tmp_path: Path) -> None:
     """Phase 1 and phase 2 are killed in the middle of their MPI jobs; the result agrees but for the measurement."""
     experiment = Path(shutil.copy(small.parent.parent / "experiment.yaml", tmp_path))

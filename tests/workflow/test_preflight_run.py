@@ -29,6 +29,7 @@ def preflight(folder: Path, *options: object, **changes: Any) -> Any:
     return pipeline.manynode("simulate", "preflight", "--experiment", experiment, *options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", sorted(NETWORKS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_shipped_network_passes(tmp_path: Path, path: Path) -> None:
     done = preflight(tmp_path, "--output", tmp_path / "preflight.json", network=path.stem)
@@ -70,6 +71,7 @@ def test_a_network_that_cannot_reach_its_line_rate_ends_the_run_before_the_first
     assert not (tmp_path / "results" / "tiny" / "simulate" / "preflight.json").exists()
 
 
+@pytest.mark.long
 def test_a_new_verdict_repeats_no_point_and_one_that_fails_stops_the_run(finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished.parent.parent, tmp_path, dirs_exist_ok=True)
     results = tmp_path / "results" / "tiny"

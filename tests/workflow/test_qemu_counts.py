@@ -38,6 +38,7 @@ def script(path: Path, line: str) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
 def test_loops_have_as_many_instructions_as_under_callgrind_where_a_script_becomes_the_program(
     build_dir: Path, tmp_path: Path, flavour: str

@@ -51,6 +51,7 @@ def checksum(text: str) -> str:
     return mini_apps.values(text)["checksum"]
 
 
+@pytest.mark.long
 def test_a_whole_experiment_with_the_engine_ends_in_its_report(tmp_path: Path) -> None:
     content = pipeline.tiny(
         ranks_per_node=2,

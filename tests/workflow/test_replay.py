@@ -153,6 +153,7 @@ def test_a_replay_takes_the_time_of_the_skeleton(tmp_path: Path, engine: str) ->
     assert times["replay"] == times["skeleton"]
 
 
+@pytest.mark.long
 def test_an_experiment_projects_a_recorded_run(tmp_path: Path) -> None:
     words = ["--nx", "8", "--ny", "8", "--nz", "8", "--levels", "3", "--iterations", "8"]
     command = [str(native_program("hpcg")), *words]

@@ -91,6 +91,7 @@ def test_axe_finds_what_is_wrong(browser: Any) -> None:
     assert [found.split(":")[0] for found in violations(browser)] == ["color-contrast", "html-has-lang", "image-alt"]
 
 
+@pytest.mark.long
 def test_the_report_is_readable_in_the_dark(browser: Any, fixture_report: Path) -> None:
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": dark})
@@ -216,6 +217,7 @@ def test_the_data_is_one_click_away(browser: Any, fixture_report: Path) -> None:
     assert drawing.read_text().startswith("<svg")
 
 
+@pytest.mark.long
 def test_a_phone_shows_everything_without_sideways_scrolling(browser: Any, fixture_report: Path) -> None:
     phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)

@@ -11,6 +11,8 @@ import pytest
 from manynode.profile_resamples import read_resamples
 from manynode.timing_profile import read_timing_profile
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -33,7 +35,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results" / "sampling"
 
 
-@pytest.mark.long
 def test_the_timing_profile_says_what_persists_and_what_lies_beyond_it(results: Path) -> None:
     profile = read_timing_profile(results / "nodesim/timing-profile-ext.json")
     phases = [phase for entry in profile.classes for phase in entry.phases]

@@ -14,6 +14,8 @@ from described_tables import described
 from phase3_sst.explore.answer import Answer
 from phase3_sst.explore.explorer import Explorer
 
+pytestmark = pytest.mark.long
+
 OWN = {
     "latency": {"network.link.latency": "20 us"},
     "bandwidth": {"network.link.bandwidth": "2 Gbit/s"},

@@ -16,6 +16,8 @@ import pipeline
 import pytest
 from described_tables import described
 
+pytestmark = pytest.mark.long
+
 LATENCY = {"keys": ["network.link.latency"], "values": [f"{value} ns" for value in range(40, 160, 40)]}
 BANDWIDTH = {
     "keys": ["network.link.bandwidth", "network.host.nic_bandwidth"],
@@ -126,7 +128,6 @@ def sobol(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results/tiny"
 
 
-@pytest.mark.long
 def test_sobol_indices_say_what_matters(sobol: Path) -> None:
     assert {"sensitivity/1", "sensitivity-knees/1", "sensitivity-indices/1"} <= described(sobol)
     indices = pd.read_parquet(sobol / "sensitivity_indices.parquet").set_index("parameter")

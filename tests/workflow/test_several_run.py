@@ -10,6 +10,8 @@ import pipeline
 import pytest
 from described_tables import described
 
+pytestmark = pytest.mark.long
+
 # The trials that choose the flow control are of the largest node count: a larger one repeats nothing only without them.
 WITHOUT_TRIALS = ("--set", "simulate.replicas=2", "--set", "network.flow_control=none")
 
@@ -43,7 +45,6 @@ def done(files: list[Path], finished: Path) -> subprocess.CompletedProcess[str]:
     return run(files, finished, "--set", "nodes=[1, 2]", *WITHOUT_TRIALS)
 
 
-@pytest.mark.long
 def test_the_others_are_finished_and_the_failure_is_named(
     files: list[Path], done: subprocess.CompletedProcess[str]
 ) -> None:

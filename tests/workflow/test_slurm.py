@@ -132,6 +132,7 @@ def test_accounting_says_that_jobs_have_ended(slurm: dict[str, str], profile: Pa
     assert (results / "profile/nodes-2-rep-0/counters.parquet").is_file()
 
 
+@pytest.mark.long
 def test_a_step_that_fails_on_a_node_is_told_where_it_was_started(
     slurm: dict[str, str], profile: Path, tmp_path: Path
 ) -> None:

@@ -18,6 +18,8 @@ from manynode.report.waiting import oversubscribed_study
 from phase3_sst.studies.strong import strong_points
 from phase3_sst.studies.strong.strong_file import read_study
 
+pytestmark = pytest.mark.long
+
 CUBE, BAR, SMALL = (
     {"nx": 16, "ny": 16, "nz": 16},
     {"nx": 16, "ny": 8, "nz": 8},

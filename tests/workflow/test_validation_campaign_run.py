@@ -65,6 +65,7 @@ def test_one_step_simulates_the_campaign_and_the_terminal_shows_its_summary(tmp_
     assert (ring != other).all()
 
 
+@pytest.mark.long
 def test_any_number_of_processes_gives_the_same_bytes(tmp_path: Path) -> None:
     contents = []
     for cores in (1, 2):

@@ -115,6 +115,7 @@ def test_times_stand_beside_the_time_waited_whatever_else_is_counted(
         assert 0 <= rank["waited_ns"].sum() * 1e-9 <= took_s
 
 
+@pytest.mark.long
 def test_an_oversubscribed_run_is_warned_of_and_its_report_says_so_first(
     program: tuple[Flavour, str], tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from phase3_sst.studies.what_if import what_if_commands
 from phase3_sst.studies.what_if.alternatives import cases
 from phase3_sst.studies.what_if.what_if_file import read_study
 
+pytestmark = pytest.mark.long
+
 
 def study(folder: Path, alternatives: dict[str, Any], **changes: Any) -> Path:
     pipeline.write(folder, pipeline.tiny(techniques=["ext-var"]), "tiny.yaml")

@@ -22,6 +22,8 @@ from manynode import __version__
 from manynode.paths import ROOT, application_dirs
 from manynode.provenance import code_digest
 
+pytestmark = pytest.mark.long
+
 SMALL = {
     "nodes": "[1, 4]",
     "profile.nodes": "[2]",
@@ -102,7 +104,6 @@ def test_an_sdist_has_every_file_of_the_repository(sdist: Path) -> None:
     assert {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()} - packed == set()
 
 
-@pytest.mark.long
 def test_a_wheel_is_of_one_platform_and_of_any_python(wheel: Path) -> None:
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     assert wheel.name == f"manynode-{__version__}-py3-none-{platform}.whl"
@@ -130,7 +131,6 @@ def test_a_wheel_has_programs_and_libraries_but_no_tests(wheel: Path, build_dir:
     }
 
 
-@pytest.mark.long
 def test_an_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path) -> None:
     where = call(installed / "python", "-c", "import manynode; print(manynode.__file__)", cwd=tmp_path).strip()
     assert Path(where).is_relative_to(installed.parent)
