@@ -121,6 +121,16 @@ def application_command(
     return command, (detect_mpi(command[0]) if wanted == "auto" else wanted)
 
 
+def job_folder(application: ResolvedApplication, ranks: int, ranks_per_node: int, folder: Path) -> Path | None:
+    """Return where a job of an application with input files runs: ``folder``, made anew; None without such files."""
+    if not application.inputs:
+        return None
+    from manynode.config.input_files import place, rendered
+
+    texts = rendered(application.inputs, application.input_values, ranks, ranks_per_node, application.grid)
+    return place(application.inputs, texts, folder)
+
+
 def _for_job(
     words: Sequence[str], application: ResolvedApplication, ranks: int | None, ranks_per_node: int | None
 ) -> list[str]:

@@ -17,7 +17,7 @@ from manynode.config.resolved import Resolved
 from manynode.cores import available_cores
 from manynode.errors import ManynodeError
 from manynode.hostlock import exclusive
-from manynode.launch import Block, application_command, run_job
+from manynode.launch import Block, application_command, job_folder, run_job
 from manynode.paths import native_library
 from manynode.tables import read_json, write_json
 
@@ -71,6 +71,7 @@ def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float =
         began = time.monotonic()
         try:
             command, flavour = application_command(application, ranks, ranks // nodes)
+            folder = job_folder(application, ranks, ranks // nodes, markers / "files") or base
             environment = {
                 "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
                 "MANYNODE_MARKERS_DIR": str(markers),
@@ -80,7 +81,7 @@ def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float =
                 **({"MANYNODE_MARKERS_POLITE": "2"} if ranks * application.threads > available_cores() else {}),
             }
             block = Block(ranks, command, (), environment)
-            run_job(flavour, [block], what="a native run of the application", log=log, cwd=base, timeout_s=limit_s)
+            run_job(flavour, [block], what="a native run of the application", log=log, cwd=folder, timeout_s=limit_s)
             seconds, ended = time.monotonic() - began, True
             inside = _time_in_mpi(markers)
         except ManynodeError:

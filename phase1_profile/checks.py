@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manynode.config.input_files import rendered
 from manynode.config.resolved import Resolved
 from manynode.config.skeleton import check_skeleton
 from manynode.launch import application_command
@@ -19,5 +20,7 @@ def check(resolved: Resolved) -> None:
         ranks = [nodes * resolved.ranks_per_node for nodes in sorted(sizes)]
         check_skeleton(application.name, application.parameters, ranks, "application: parameters")
     for nodes in sorted(sizes):
-        application_command(application, nodes * resolved.ranks_per_node, resolved.ranks_per_node)
+        size = nodes * resolved.ranks_per_node
+        application_command(application, size, resolved.ranks_per_node)
+        rendered(application.inputs, application.input_values, size, resolved.ranks_per_node, application.grid)
     choose_source(resolved.profile.source, application)

@@ -25,7 +25,7 @@ def run(
     from manynode.errors import EngineFailedError
     from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
-    from manynode.launch import Block, application_command, run_job
+    from manynode.launch import Block, application_command, job_folder, run_job
     from manynode.steps import step_of
     from phase1_profile.cost import profiled_run
     from phase1_profile.sources.interface import SOURCES, CountedJob, choose_source
@@ -36,7 +36,7 @@ def run(
     source, reason = choose_source(resolved.profile.source, resolved.application)
     counted = SOURCES.get(source)()
     command, flavour = application_command(resolved.application, nodes * ranks_per_node, ranks_per_node)
-    directory = output.parent / "ranks"
+    directory = (output.parent / "ranks").resolve()
     announce(profiled_run(resolved, source, reason, nodes, repetition), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
@@ -51,6 +51,7 @@ def run(
                 [Block(job.ranks, command, counted.prefix(job), environment)],
                 what=f"the application on {nodes} nodes, profiled with {source},",
                 log=log,
+                cwd=job_folder(resolved.application, job.ranks, ranks_per_node, directory / "files"),
                 timeout_s=resolved.application.timeout_s,
             )
         except EngineFailedError as error:

@@ -33,7 +33,7 @@ def run(
     """Run the application with one simulated node, and write its segments table."""
     from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
-    from manynode.launch import application_command, application_guest
+    from manynode.launch import application_command, application_guest, job_folder
     from manynode.notices import warn
     from manynode.steps import CONTROL, step_of
     from phase2_nodesim.checksum import check_against_profiled
@@ -54,7 +54,7 @@ def run(
     nodes = settings.nodes if external else 1
     ranks = nodes * resolved.ranks_per_node
     command, flavour = application_command(application, ranks, resolved.ranks_per_node)
-    directory = output.parent / "markers"
+    directory = (output.parent / "markers").resolve()
     announce(node_run(resolved, experiment.parent, mode, node, engine), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
@@ -66,6 +66,7 @@ def run(
             resolved.ranks_per_node,
             guest=application_guest(application, ranks, resolved.ranks_per_node),
             threads=application.threads,
+            folder=job_folder(application, ranks, resolved.ranks_per_node, directory.with_name("files")),
             settings=settings,
             timeout_s=application.timeout_s,
             tell=typer.echo,

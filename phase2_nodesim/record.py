@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from manynode.cores import available_cores
@@ -20,13 +20,20 @@ from manynode.process import render
 
 
 def record_run(
-    folder: Path, command: Sequence[str], flavour: Flavour, ranks: int, *, threads: int = 1, timeout_s: float = 3600.0
+    folder: Path,
+    command: Sequence[str],
+    flavour: Flavour,
+    ranks: int,
+    *,
+    threads: int = 1,
+    timeout_s: float = 3600.0,
+    placed: Callable[[Path], Path] | None = None,
 ) -> None:
     """Run ``command`` on ``ranks`` ranks of this host, and leave their marker files in ``folder``.
 
     A folder that is there already is a :class:`UsageError`. A rank that fails, or an incomplete recording, is the
     error of the job or of its files; the log then stays beside the folder. A run that does what the markers do not
-    follow is an :class:`InputError`.
+    follow is an :class:`InputError`. ``placed`` makes a folder with the program's input files, in which it runs.
     """
     if folder.exists():
         raise UsageError(
@@ -51,13 +58,16 @@ def record_run(
         }
         block = Block(ranks, command, (), environment)
         failure = None
+        files = part / "files"
+        cwd = None if placed is None else placed(files)
         try:
-            run_job(flavour, [block], what="the recorded run", log=log, timeout_s=timeout_s)
+            run_job(flavour, [block], what="the recorded run", log=log, cwd=cwd, timeout_s=timeout_s)
         except EngineFailedError as error:
             failure = error
         _check_followed(part, command, failure)
         if failure is not None:
             raise failure
+        shutil.rmtree(files, ignore_errors=True)  # what the program wrote may be large
         read_marker_directory(part, resolve=False)
         os.rename(part, folder)
     finally:

@@ -58,8 +58,14 @@ def for_job(
     A name without a value is a :class:`DoesNotFitError` where another number of ranks has one, else a
     :class:`UsageError`.
     """
-    values = {name: _value(name, ranks, ranks_per_node, grid_of(grid, ranks)) for name in job_names_in(command)}
-    return with_values(command, values)
+    return with_values(command, job_values(job_names_in(command), ranks, ranks_per_node, grid))
+
+
+def job_values(
+    names: Sequence[str], ranks: int, ranks_per_node: int | None, grid: GridSection | None
+) -> dict[str, int]:
+    """Return the values of a job's names; one without a value is an error as those of :func:`for_job`."""
+    return {name: _value(name, ranks, ranks_per_node, grid_of(grid, ranks)) for name in names}
 
 
 def _value(name: str, ranks: int, ranks_per_node: int | None, grid: Grid | None) -> int:

@@ -59,6 +59,14 @@ class ApplicationSection(Section):
         min_length=1,
     )
     grid: GridSection | None = Field(default=None, description="Grid of the ranks for {d0}, {d1} in 'command'")
+    inputs: list[str] = Field(
+        default_factory=list,
+        description="Input files of 'command', which then runs in a folder with them alone. NAME.j2 is a template of "
+        "NAME: {{ ranks }}, {{ nx * d0 }} are numbers of the job and of 'parameters'",
+    )
+    input_values: dict[str, int] = Field(
+        default_factory=dict, description="Values of names in 'inputs' that are no 'parameters' of the skeleton"
+    )
     recorded: str | None = Field(
         default=None,
         description="Folder of a run of 'command' that 'manynode record' wrote: phase 3 replays its MPI calls, at its "
@@ -92,6 +100,10 @@ class ApplicationSection(Section):
             raise ValueError(f"{given[0]} and {given[1]} both state the communication: give one of them")
         if self.recorded is not None and self.parameters:
             raise ValueError("parameters: a recording has none that could be changed; leave them out")
+        if self.inputs and self.command is None:
+            raise ValueError("inputs: have no effect without a 'command': the mini-apps read none")
+        if self.inputs and self.guest is not None:
+            raise ValueError("guest: the engine gem5 runs no program with 'inputs'")
         if self.guest is not None and self.command is None:
             raise ValueError("guest: has no effect without a 'command': the mini-apps have their own guests")
         return self

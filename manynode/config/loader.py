@@ -19,6 +19,7 @@ from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
 from manynode.config.engine_section import engine_sections
 from manynode.config.experiment import Experiment, NodesimSection
+from manynode.config.input_files import check_words, read_inputs
 from manynode.config.measured import with_tables
 from manynode.config.own_times import OwnTimesSection, with_own_times
 from manynode.config.resolved import (
@@ -121,6 +122,9 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
         _check_own_phases(model.own_times, str(named), list(phases_of(filled["name"], filled["parameters"])))
     if given.command is not None:
         filled["command"] = find_executable(filled["command"], base)
+        if given.inputs:
+            filled["inputs"] = read_inputs(given.inputs, base, "application: inputs")
+            check_words(given.command, filled["inputs"], "application: command")
         if given.guest is not None:
             (filled["guest"],) = find_executable([given.guest], base)
     return ResolvedApplication.model_construct(given.model_fields_set, **filled)

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, Validation
 from manynode import input_file
 from manynode.config import yaml_text
 from manynode.config.experiment import ApplicationSection, Experiment
+from manynode.config.input_files import InputFile
 from manynode.config.quantities import RESOLVED
 from manynode.config.sections import as_written
 from manynode.config.study_section import study_sections
@@ -38,12 +39,13 @@ class ResolvedApplication(ApplicationSection):
     executable: str | None = Field(
         default=None, description="Mini-app program in the native build; None for an application without a skeleton"
     )
+    inputs: list[InputFile] = Field(default_factory=list)  # type: ignore[assignment]
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = dump(self)
-        for key in ("executable", "grid"):
-            if content.get(key) is None:
+        for key in ("executable", "grid", "inputs", "input_values"):
+            if not content.get(key):
                 content.pop(key, None)
         return content
 

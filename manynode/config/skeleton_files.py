@@ -16,6 +16,7 @@ from manynode import input_file
 from manynode.config.application import DERIVED, REPLAY, read_application
 from manynode.config.command_words import with_values
 from manynode.config.experiment import ApplicationSection
+from manynode.config.input_files import read_inputs
 from manynode.derived import skeleton_file
 from manynode.derived.skeleton_model import DerivedSkeleton, GridSection
 from manynode.errors import UsageError
@@ -49,7 +50,7 @@ def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]
     skeleton = skeleton_file.read(path)
     values = skeleton_file.values_of(skeleton, cast(Mapping[str, int], given.parameters))  # refuses others
     command = with_values(given.command or (), values)
-    _check_command(skeleton, command, given.grid, path, base, values)
+    _check_command(skeleton, command, given, path, base, values)
     compiled = path.with_suffix(".json")
     digest = skeleton_file.write_compiled(compiled, skeleton)
     return {
@@ -57,6 +58,7 @@ def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]
         "parameters": {"file": str(compiled), "digest": digest, "values": json.dumps(values)},
         "derived": None,
         "command": command,
+        "input_values": {**given.input_values, **values} if given.inputs else {},
     }
 
 
@@ -69,7 +71,7 @@ def phases_of(name: str, parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check_command(
-    skeleton: DerivedSkeleton, command: Sequence[str], grid: GridSection | None, path: Path, base: Path,
+    skeleton: DerivedSkeleton, command: Sequence[str], given: ApplicationSection, path: Path, base: Path,
     values: Mapping[str, int],
 ) -> None:  # fmt: skip
     """Raise :class:`UsageError` unless ``command`` is what the skeleton was derived from, with the same arguments.
@@ -81,17 +83,33 @@ def _check_command(
         return
     recorded = with_values(program.command, {**program.fixed, **values})
     same = recorded and list(command[1:]) == recorded[1:] and _same_program(command[0], recorded[0], base)
-    if not same or grid != program.grid:
+    if not same or given.grid != program.grid:
         raise UsageError(
             "the skeleton is of another command, or of other arguments",
             where="application: command",
-            found=" ".join(command) + _grid_words(grid),
+            found=" ".join(command) + _grid_words(given.grid),
             allowed=" ".join(recorded) + _grid_words(program.grid)
             or f"none: {path} does not say what it was derived from (program: command)",
             remedy="derive a skeleton of this command under a name of its own (manynode derive --output "
             f"NAME.skeleton.yaml), or correct command and parameters. If both communicate alike, write this command to "
             f"{path} (program: command)",
         )
+    inputs = {one.name: one.digest for one in read_inputs(given.inputs, base, "application: inputs")}
+    constant = {name: value for name, value in program.fixed.items() if inputs}
+    if inputs != program.inputs or any(given.input_values.get(name) != value for name, value in constant.items()):
+        raise UsageError(
+            "the skeleton is of other input files, or of other values in them",
+            where="application: inputs, input_values",
+            found=_input_words(inputs, given.input_values),
+            allowed=_input_words(program.inputs, constant),
+            remedy="derive a skeleton with these files under a name of its own (manynode derive --input FILE --output "
+            "NAME.skeleton.yaml)",
+        )
+
+
+def _input_words(inputs: Mapping[str, str], values: Mapping[str, int]) -> str:
+    files = [f"{name} ({digest[:16]})" for name, digest in inputs.items()]
+    return ", ".join([*files, *(f"{name} {value}" for name, value in values.items())]) or "none"
 
 
 def _grid_words(grid: GridSection | None) -> str:

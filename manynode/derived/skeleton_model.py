@@ -86,9 +86,11 @@ class ProgramSection(Section):
 
     command: list[str] = Field(default_factory=list, description="Program and arguments, with {nx} for a parameter nx")
     grid: GridSection | None = Field(default=None, description="Grid of the ranks that `command` names")
+    inputs: dict[str, str] = Field(default_factory=dict, description="Input files by name, each with its digest")
     mpi: str = Field(default="", description="MPI library of the recorded runs")
     fixed: dict[str, int] = Field(
-        default_factory=dict, description="Parameters in `command` that stay as recorded, with their values"
+        default_factory=dict,
+        description="Parameters in `command` and `inputs` that stay as recorded, with their values",
     )
     checksum: str = Field(default="", description="Of the file as it was written, which tells whether it was edited")
 

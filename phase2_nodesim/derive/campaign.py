@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode import tables
-from manynode.config.command_words import DoesNotFitError, for_job, with_values
+from manynode.config.command_words import DoesNotFitError, for_job, job_values, of_the_job, with_values
+from manynode.config.input_files import InputFile, digest_of_text, names_in_inputs, place, rendered
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
@@ -95,6 +96,7 @@ class Campaign:
     say: Callable[[str], None] = print
     grid: GridSection | None = None
     ranks_per_node: int | None = None
+    inputs: Sequence[InputFile] = ()
     to_derive: bool = True
     _known: dict[Run, Recording] = field(default_factory=dict, init=False, repr=False)
     _unchecked: list[Run] = field(default_factory=list, init=False, repr=False)
@@ -109,7 +111,11 @@ class Campaign:
             return folder
         self._check_calls()  # those of an earlier command
         self.say(f"recording {run.words()}")
-        record_run(folder, made["command"], self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s)
+        texts = self._texts(run)
+        record_run(
+            folder, made["command"], self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s,
+            placed=(lambda files: place(self.inputs, texts, files)) if self.inputs else None,
+        )  # fmt: skip
         tables.write_json(folder / _FILE, SCHEMA, made)
         self._unchecked.append(run)
         self._check_calls()
@@ -140,12 +146,22 @@ class Campaign:
     def about(self, run: Run) -> dict[str, Any]:
         """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""
         words = for_job(with_values(self.command, dict(run.parameters)), run.ranks, self.ranks_per_node, self.grid)
-        return {"command": words, "mpi": self.flavour, "ranks": run.ranks, "program": _digest(Path(words[0]))}
+        made = {"command": words, "mpi": self.flavour, "ranks": run.ranks, "program": _digest(Path(words[0]))}
+        if not self.inputs:
+            return made
+        texts = self._texts(run)
+        files = {one.name: digest_of_text(texts[one.name]) if one.name in texts else one.digest for one in self.inputs}
+        return {**made, "inputs": files}
+
+    def _texts(self, run: Run) -> dict[str, str]:
+        return rendered(self.inputs, dict(run.parameters), run.ranks, self.ranks_per_node, self.grid)
 
     def does_not_fit(self, ranks: int) -> str | None:
         """Return why the command has no arguments for so many ranks; None if it has."""
         try:
             for_job(self.command, ranks, self.ranks_per_node, self.grid)
+            names = [name for name in names_in_inputs(self.inputs) if of_the_job(name)]
+            job_values(names, ranks, self.ranks_per_node, self.grid)
         except DoesNotFitError as error:
             return str(error.what)
         return None

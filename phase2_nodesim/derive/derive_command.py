@@ -49,6 +49,10 @@ def derive(
     grid: Annotated[
         str | None, typer.Option(help="grid of the ranks that {d0}, {d1} in the command are of: AXES[,RULE][,ORDER]")
     ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", help="input file, or template NAME.j2 with {{ ranks }} or {{ nx }}; may be repeated"),
+    ] = None,
     mpi: Annotated[Literal["auto", "mpich", "openmpi"], typer.Option(help="MPI of the program")] = "auto",
     threads: Annotated[int, typer.Option(min=1, max=4096, help="threads of each rank (OMP_NUM_THREADS)")] = 1,
     timeout: Annotated[float, typer.Option(min=1, help="seconds after which a run is ended")] = 3600.0,
@@ -70,7 +74,9 @@ def derive(
     from phase2_nodesim.derive.written import check_replaceable
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
-    program = with_parameters(program_of(words, mpi, threads, stated_grid(grid)), dict(given), "--parameter")
+    program = with_parameters(
+        program_of(words, mpi, threads, stated_grid(grid), inputs or []), dict(given), "--parameter"
+    )
     varied = named_numbers(vary or [], "--vary")
     learned = planned(numbers(ranks, "--ranks"), program.parameters, varied, varied_ranks)
     others = held_out_runs(numbers(held_out, "--held-out"), program.parameters, varied)
@@ -83,6 +89,7 @@ def derive(
         timeout,
         typer.echo,
         program.grid,
+        inputs=program.inputs,
     )
     output = Path(f"{program.name}.skeleton.yaml") if output is None else output
     if not force:
@@ -157,6 +164,8 @@ def _of_program(found: Derivation, program: Program) -> Derivation:
     found.skeleton["program"]["command"] = program.command
     if program.grid is not None:
         found.skeleton["program"]["grid"] = program.grid.stated
+    if program.inputs:
+        found.skeleton["program"]["inputs"] = {one.name: one.digest for one in program.inputs}
     return found
 
 

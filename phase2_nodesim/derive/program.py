@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from manynode.config.application import read_application
 from manynode.config.command_words import names_in, of_the_job
 from manynode.config.experiment import ApplicationSection
+from manynode.config.input_files import InputFile, check_words, names_in_inputs, read_inputs
 from manynode.config.resolved import checked, read_yaml
 from manynode.derived.expression import may_name
 from manynode.derived.grids import Order
@@ -30,7 +31,7 @@ Mpi = Literal["auto", "mpich", "openmpi"]
 class Program:
     """``command`` starts with the path of the program; ``threads`` are those of each rank.
 
-    ``grid`` is that of the ranks, where the command uses its extents.
+    ``grid`` is that of the ranks, where the command or the input files use its extents.
     """
 
     name: str
@@ -39,22 +40,33 @@ class Program:
     flavour: Flavour
     threads: int = 1
     grid: GridSection | None = None
+    inputs: Sequence[InputFile] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names in braces: those of parameters and of the job."""
+        return list(dict.fromkeys([*names_in(self.command), *names_in_inputs(self.inputs)]))
 
 
-def program_of(words: Sequence[str], mpi: Mpi = "auto", threads: int = 1, grid: GridSection | None = None) -> Program:
+def program_of(
+    words: Sequence[str], mpi: Mpi = "auto", threads: int = 1, grid: GridSection | None = None,
+    inputs: Sequence[str] = (),
+) -> Program:  # fmt: skip
     """Return the program of an experiment (one word that ends in .yaml) or of a command."""
     if len(words) == 1 and words[0].endswith((".yaml", ".yml")):
         return _of_experiment(Path(words[0]))
     command = find_executable(words)
     name = re.sub(r"[^A-Za-z0-9_-]", "-", Path(command[0]).stem)
-    return Program(name, command, {}, detect_mpi(command[0]) if mpi == "auto" else mpi, threads, grid)
+    files = read_inputs(inputs, Path.cwd(), "--input")
+    check_words(command, files, "-- PROGRAM")
+    return Program(name, command, {}, detect_mpi(command[0]) if mpi == "auto" else mpi, threads, grid, files)
 
 
 def _of_experiment(path: Path) -> Program:
     content = read_yaml(path, "the experiment")
     section = checked(ApplicationSection, content.get("application") or {}, str(path), "the section application")
     base = path.resolve().parent
-    parameters = dict(section.parameters)
+    parameters = {**section.parameters, **section.input_values}
     if section.command is not None:
         name, command = str(content.get("name", path.stem)), find_executable(section.command, base)
     else:
@@ -68,7 +80,8 @@ def _of_experiment(path: Path) -> Program:
         options = [word for key in parameters for word in (f"--{key}", f"{{{key}}}")]
         name, command = described.name, [str(native_program(f"{described.executable}{suffix}")), *options]
     found = Program(name, command, {}, detect_mpi(command[0]) if section.mpi == "auto" else section.mpi)
-    found = replace(found, threads=section.threads, grid=section.grid)
+    files = read_inputs(section.inputs, base, f"{path}: application: inputs")
+    found = replace(found, threads=section.threads, grid=section.grid, inputs=files)
     return with_parameters(found, parameters, f"{path}: application: parameters")
 
 
@@ -84,9 +97,9 @@ def with_parameters(program: Program, values: Mapping[str, object], where: str) 
                 allowed="a whole number; the name has letters, digits and _, and none of expressions or jobs",
                 remedy="write its value into the command",
             )
-        if name not in names_in(program.command):
+        if name not in program.names:
             raise UsageError(
-                "a parameter is not in the command",
+                "a parameter is not in the command, and not in an input file",
                 where=f"{where}: {name}",
                 found=" ".join(program.command),
                 allowed=f"{{{name}}} in one of the arguments",

@@ -51,9 +51,11 @@ def check_replaceable(path: Path, program: Program, *, keep: str = "") -> None:
         skeleton = skeleton_file.checked(content, str(path))
         there = skeleton.program
         usual = {**there.fixed, **skeleton_file.values_of(skeleton, {})}
-        if (there.command, there.grid, usual) != (program.command, program.grid, program.parameters):
+        inputs = {one.name: one.digest for one in program.inputs}
+        wanted = (program.command, program.grid, inputs, program.parameters)
+        if (there.command, there.grid, there.inputs, usual) != wanted:
             raise not_overwritten(
-                "the skeleton is of another command, or of other arguments",
+                "the skeleton is of another command, or of other arguments or input files",
                 path,
                 found=" ".join(with_values(there.command, usual)),
                 allowed=" ".join(with_values(program.command, program.parameters)),

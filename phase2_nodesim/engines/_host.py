@@ -45,4 +45,5 @@ def run_on_host(
         Block(job.ranks_per_node, job.command, prefix, slowed),
         native(job.ranks - job.first - job.ranks_per_node),
     ]
-    run_job(job.flavour, blocks, what=job.words(engine), log=run.directory / "job.log", timeout_s=job.timeout_s)
+    log = run.directory / "job.log"
+    run_job(job.flavour, blocks, what=job.words(engine), log=log, cwd=job.folder, timeout_s=job.timeout_s)

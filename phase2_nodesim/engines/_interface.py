@@ -57,6 +57,8 @@ class NodeJob:
     """The same program linked with the bridge library, for engines that simulate processors."""
     threads: int = 1
     """Threads of each rank."""
+    folder: Path | None = None
+    """Where the job runs, if its input files are there; None: in the working directory."""
     settings: NodesimSection = field(default_factory=NodesimSection)
     """The section ``nodesim`` of the experiment."""
     timeout_s: float | None = None

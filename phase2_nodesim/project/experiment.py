@@ -50,6 +50,8 @@ def described(
     fixed = {name: value for name, value in request.program.parameters.items() if name not in values}
     application = dict(request.experiment["application"])
     application["command"] = with_values(application["command"], fixed)
+    if "input_values" in application:
+        application["input_values"] = fixed
     application["derived"] = request.skeleton.name
     if values:
         application["parameters"] = dict(values)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from manynode import tables
 from manynode.announcement import announce_measurements
-from manynode.config.command_words import job_names_in
+from manynode.config.command_words import of_the_job
 from manynode.config.loader import load_experiment
 from manynode.report.wording import count
 from manynode.run import run_experiment
+from phase2_nodesim.derive.program import Program
 from phase2_nodesim.derive.written import check_replaceable, checksum
 from phase2_nodesim.project import experiment, skeleton
 from phase2_nodesim.project.kept import Kept, check_experiment_replaceable
@@ -74,8 +75,8 @@ def carry_out(
     return []
 
 
-def _following(command: Sequence[str]) -> str:
-    names = ", ".join(job_names_in(command))
+def _following(program: Program) -> str:
+    names = ", ".join(filter(of_the_job, program.names))
     return f"follow the job: {names}" if names else "the same at every number of ranks"
 
 
@@ -91,7 +92,7 @@ def plan_lines(request: Request, directory: Path) -> list[str]:
         f"project on: {nodes} of {content['machine']}, {count(request.ranks_per_node, 'rank')} each; network "
         f"{content['network']}",
         f"engines:    {content['nodesim']['engine']} for the node, {content['simulate']['engine']} for the network",
-        f"arguments:  {_following(program.command)}{f'; {parameters}' if parameters else ''}",
+        f"arguments:  {_following(program)}{f'; {parameters}' if parameters else ''}",
         f"recordings: {len(runs)} runs of {min(recorded)} to {max(recorded)} ranks on this host, {there} of them there "
         f"already, in {request.recordings}",
         f"results:    {directory / 'results' / request.output.stem}",

@@ -32,6 +32,10 @@ def project(
     grid: Annotated[
         str | None, typer.Option(help="grid of the ranks that {d0}, {d1} in the command are of: AXES[,RULE][,ORDER]")
     ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", help="input file, or template NAME.j2 with {{ ranks }} or {{ nx }}; may be repeated"),
+    ] = None,
     parameter: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of a parameter in the command; may be repeated")
     ] = None,
@@ -85,7 +89,7 @@ def project(
     options = Options(
         words, nodes, network, machine, ranks_per_node, engine, node_engine, parameter or [], vary or [],
         projected or [], ranks, held_out, varied_ranks, mpi, threads, timeout, output,
-        recordings, grid,
+        recordings, grid, inputs or [],
     )  # fmt: skip
     try:
         with answering(as_json=as_json, quiet=quiet) as answer:

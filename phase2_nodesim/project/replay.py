@@ -73,6 +73,8 @@ def content_of(request: Request, run: Run) -> dict[str, Any]:
     nodes = run.ranks // request.ranks_per_node
     application = dict(request.experiment["application"])
     application["command"] = with_values(application["command"], dict(run.parameters))
+    if "input_values" in application:
+        application["input_values"] = dict(run.parameters)
     beside = request.recordings.parent.resolve() == request.output.parent.resolve()
     folder = request.recordings / run.name
     application["recorded"] = str(Path(folder.parent.name, folder.name) if beside else folder.resolve())

@@ -53,6 +53,7 @@ class Options:
     output: Path | None
     recordings: Path | None = None
     grid: str | None = None
+    inputs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Request:
     def question(self) -> str:
         """A checksum of what is asked, whatever it is learned from."""
         program = self.program
-        return checksum([self.experiment, program.command, program.parameters, dict(self.projected)])
+        files = [one.digest for one in program.inputs]
+        return checksum([self.experiment, program.command, program.parameters, dict(self.projected), *files])
 
 
 def node_counts(text: str) -> list[int]:
@@ -171,12 +173,12 @@ def _program(options: Options, questions: Questions) -> tuple[Program | None, di
                 allowed="a program and its arguments",
                 remedy=f"run it: manynode run {options.words[0]}",
             )
-        found = program_of(options.words, options.mpi, options.threads, stated_grid(options.grid))
-    for name in names_in(options.words):
+        found = program_of(options.words, options.mpi, options.threads, stated_grid(options.grid), options.inputs)
+    for name in names_in(options.words) if found is None else found.names:
         if not of_the_job(name) and not any(text.partition("=")[0].strip() == name for text in options.parameter):
             questions.add(
                 f"--parameter {name}=VALUE",
-                UsageError(f"which value has {{{name}}} in the command?", allowed="a whole number"),
+                UsageError(f"which value has {{{name}}} in the command or the input files?", allowed="a whole number"),
             )
     with questions.about("--parameter"):
         given = {name: values[-1] for name, values in named_numbers(options.parameter, "--parameter").items()}
@@ -286,6 +288,8 @@ def _application(program: Program, options: Options) -> dict[str, Any]:
         "mpi": None if options.mpi == "auto" else options.mpi,
         "threads": None if options.threads == 1 else options.threads,
         "grid": program.grid and program.grid.stated,
+        "inputs": [one.path for one in program.inputs] or None,
+        "input_values": (program.inputs and program.parameters) or None,
         "timeout_s": None if options.timeout_s == 3600.0 else options.timeout_s,
     }
     return {"command": list(program.command), **{key: value for key, value in optional.items() if value is not None}}

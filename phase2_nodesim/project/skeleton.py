@@ -39,7 +39,7 @@ def campaign_of(request: Request, say: Callable[[str], None]) -> Campaign:
     program = request.program
     return Campaign(
         program.command, program.flavour, request.recordings, program.threads, request.timeout_s, say, program.grid,
-        request.ranks_per_node,
+        request.ranks_per_node, program.inputs,
     )  # fmt: skip
 
 

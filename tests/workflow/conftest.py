@@ -72,11 +72,13 @@ def small(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results folder of the demo experiment with fewer ranks on a node and replicas: half the processor time."""
-    fewer = ["--set", "ranks_per_node=4", "--set", "simulate.replicas=4"]
+    """The results folder of the demo experiment with fewer ranks and replicas, and more executions of each phase."""
+    changes = ["ranks_per_node=4", "simulate.replicas=4", "application.parameters.iterations=8"]
 
     def make(folder: Path) -> None:
-        done = pipeline.run(pipeline.ROOT / "configs" / "demo.yaml", folder, fewer)
+        done = pipeline.run(
+            pipeline.ROOT / "configs" / "demo.yaml", folder, [word for one in changes for word in ("--set", one)]
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
     return made_once(tmp_path_factory, "demo", make) / "results" / "demo"

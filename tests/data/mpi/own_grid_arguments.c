@@ -1,5 +1,5 @@
-// A halo exchange on a grid of ranks that the arguments state: ROWS COLUMNS CELLS, with the cells of a side of the
-// whole array. It refuses a grid that is not one of its ranks.
+// A halo exchange on a grid of ranks that the arguments state, or without arguments the file stencil.in: ROWS COLUMNS
+// CELLS, with the cells of a side of the whole array. It refuses a grid that is not one of its ranks.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,18 @@ int main(int argc, char** argv) {
   int ranks, rank;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int rows = atoi(argv[1]), columns = atoi(argv[2]), cells = atoi(argv[3]) / columns;
+  int rows = 0, columns = 0, side = 0;
+  if (argc > 3) {
+    rows = atoi(argv[1]), columns = atoi(argv[2]), side = atoi(argv[3]);
+  } else {
+    FILE* file = fopen("stencil.in", "r");
+    if (!file || fscanf(file, "rows %d columns %d cells %d", &rows, &columns, &side) != 3) {
+      fprintf(stderr, "no stencil.in with rows, columns and cells\n");
+      MPI_Abort(MPI_COMM_WORLD, 4);
+    }
+    fclose(file);
+  }
+  const int cells = side / columns;
   if (rows * columns != ranks) {
     fprintf(stderr, "%d x %d is not %d\n", rows, columns, ranks);
     MPI_Abort(MPI_COMM_WORLD, 3);
