@@ -29,6 +29,9 @@ _LOST_S = 10.0
 _ENDING_S = 3.0
 """How long a launcher has to end after its last rank."""
 
+STARTED_IN = "MANYNODE_STARTED_IN"
+"""The variable with the directory in which a study was started: programs find their files there."""
+
 _PRELOAD = "LD_PRELOAD"
 _PREFIX = "MANYNODE_MARKERS_PREFIX"
 _BETWEEN = "\x1f"
@@ -122,9 +125,12 @@ def application_command(
 
 
 def job_folder(application: ResolvedApplication, ranks: int, ranks_per_node: int, folder: Path) -> Path | None:
-    """Return where a job of an application with input files runs: ``folder``, made anew; None without such files."""
+    """Return where a job of an application with input files runs: ``folder``, made anew.
+
+    Without such files, it is where the study was started whose experiments run in folders of their own, else None.
+    """
     if not application.inputs:
-        return None
+        return Path(started) if (started := os.environ.get(STARTED_IN)) else None
     from manynode.config.input_files import place, rendered
 
     texts = rendered(application.inputs, application.input_values, ranks, ranks_per_node, application.grid)

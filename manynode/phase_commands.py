@@ -1,14 +1,22 @@
-"""Asks a phase through a command of its own, found by its entry point: this package imports no phase."""
+"""Asks a phase through a command of its own, or runs one, by its entry point: this package imports no phase."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
 
 import typer
 
 GROUP = "manynode.commands"
+
+
+def run_study(command: str, study: Path, **options: Any) -> None:
+    """Run ``manynode COMMAND STUDY`` in this process; it prints what it prints, and raises what it raises."""
+    (entry,) = entry_points(group=GROUP, name=command)
+    entry.load()(study, **options)
 
 
 def ask(phase: str, *words: object) -> str:

@@ -50,6 +50,7 @@ def scaling_kind(work: Mapping[int, float], projected: Collection[int], measured
         return ScalingKind(words, True)
     return ScalingKind(
         f"{words} All points have compute times measured on {count(measured, 'node')}, which are wrong for others. "
-        "Choose arguments with which a rank keeps its work, or project one node count, measured at its own size.",
+        "Choose arguments with which a rank keeps its work, measure jobs of several sizes (manynode strong), or "
+        "project one node count, measured at its own size.",
         False,
     )

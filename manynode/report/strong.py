@@ -33,17 +33,18 @@ class StrongFile(Document):
 
 
 _COLUMNS = [
-    *("technique", "nodes", "ranks", "size", "interpolated", "time_s", "low_s", "high_s", "speedup", "efficiency"),
+    *("technique", "nodes", "ranks", "size", "interpolated", "extrapolated"),
+    *("time_s", "low_s", "high_s", "speedup", "efficiency"),
 ]
+_ERRORS = ["mode", "rank_class", "phase", "error", "extrapolated"]
+_ERRORS = ["mode", "rank_class", "phase", "error", "extrapolated"]
 
 
 def build_strong(directory: Path, output: Path) -> None:
     """Write the page of the study in ``directory`` to ``output``; the same files give the same bytes."""
     document = read_document(directory / "strong.json", "strong-study/1", StrongFile)
     table = tables.read_table(directory / "strong.parquet", "strong/1", _COLUMNS)
-    errors = tables.read_table(
-        directory / "interpolation.parquet", "strong-interpolation/1", ["mode", "rank_class", "phase", "error"]
-    )
+    errors = tables.read_table(directory / "interpolation.parquet", "strong-interpolation/1", _ERRORS)
     html = fill(
         "strong.html.j2",
         kind="manynode strong scaling study",

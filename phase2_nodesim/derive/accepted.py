@@ -7,7 +7,7 @@ In: the runs to record. Out: those that were recorded, and the numbers of ranks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from manynode.config.command_words import DoesNotFitError
@@ -29,6 +29,16 @@ _KINDS: dict[str, Callable[[int], bool]] = {
 }
 
 
+def kinds_of(numbers: Collection[int]) -> list[str]:
+    """Return the kinds that all numbers of ranks have, by name."""
+    return [kind for kind, has in _KINDS.items() if all(map(has, numbers))]
+
+
+def of_kinds(ranks: int, kinds: Collection[str]) -> bool:
+    """Return whether a number of ranks has all of these kinds."""
+    return all(_KINDS[kind](ranks) for kind in kinds)
+
+
 @dataclass(frozen=True)
 class Accepted:
     """Numbers of ranks on which the program ran, and those on which it did not, each with its own words."""
@@ -44,7 +54,7 @@ class Accepted:
         refused = [ranks for ranks in self.refused if self.does_not_fit(ranks) is None]
         if not refused:
             return []
-        return [kind for kind, has in _KINDS.items() if all(map(has, self.ran)) and not any(map(has, refused))]
+        return [kind for kind in kinds_of(self.ran) if not any(map(_KINDS[kind], refused))]
 
     def why_not(self, ranks: int) -> str | None:
         """Return why the program does not run on so many ranks, None if it did or may."""

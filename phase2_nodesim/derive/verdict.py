@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from manynode.derived.expression import ExpressionError, parse
 from manynode.derived.skeleton_model import Approximate
 from manynode.errors import InputError
 from phase2_nodesim.approximate.worth import worth
+from phase2_nodesim.derive.accepted import kinds_of, of_kinds
 from phase2_nodesim.derive.groups import PLACE, together
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.level import Level, Verdict
@@ -73,7 +74,8 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     if ranks < least:
         # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
         return Verdict("refused", (f"no recording is smaller than {least} ranks; one of {ranks} would decide",))
-    reasons = [_reason(doubt, job, job_of) for doubt in content.get("doubts", []) if disagrees(doubt, job)]
+    counts = [one["ranks"] for one in recorded]
+    reasons = [_reason(doubt, job, job_of, counts) for doubt in content.get("doubts", []) if disagrees(doubt, job)]
     if not reasons:
         try:
             found = mismatch(job)
@@ -169,7 +171,7 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
             yield of_block
 
 
-def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:
+def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job], recorded: Collection[int]) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
     if doubt["says"] == "0" and not doubt["at"].startswith(PLACE):
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
@@ -177,7 +179,9 @@ def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:
         # Where no rule gives the program's grids, another number of ranks says nothing about this one.
         known = ", ".join(map(str, sorted(job.stated_extents)))
         return f"{what}, and none has the program's own grids at {known} ranks; a recording of {job.ranks} would decide"
-    for ranks in _RECORDABLE:
+    # A program that ran on powers of two alone may take no others.
+    kinds = kinds_of(recorded) if recorded else []
+    for ranks in sorted(_RECORDABLE, key=lambda ranks: not of_kinds(ranks, kinds)):
         if disagrees(doubt, job_of(ranks)):
             return f"{what}; a recording of {ranks} ranks would decide"
     return what

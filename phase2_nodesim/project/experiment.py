@@ -6,8 +6,9 @@ a second one for node counts whose compute phases need a measured job of their o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,13 @@ from manynode.report.wording import count
 from phase2_nodesim.derive.accepted import Accepted
 from phase2_nodesim.project.measured_jobs import MOST_MEASURED, MeasuredJob, measured_jobs
 from phase2_nodesim.project.request import Request
+from phase2_nodesim.project.strong import not_executed, sizes_to_measure, study_of
 
 _WIDTH = 110
+_STUDY_HEAD = """\
+# Written by 'manynode project': the program divides the whole problem. Run it: manynode strong {file}
+# Compute times are measured in jobs of some sizes, interpolated between them, and extrapolated beyond.
+"""
 _HEAD = """\
 # Written by 'manynode project'. Edit it, and run it: manynode run {file}
 # 'manynode config default' explains every key.
@@ -32,20 +38,24 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class Described:
-    """``experiments`` are their contents by file, that of the largest job first; ``left_out`` has reasons by nodes."""
+    """``experiments`` are their contents by file, that of the largest job first; ``left_out`` has reasons by nodes.
+
+    ``study`` is that of a program that divides the whole problem (:mod:`.strong`), None for others.
+    """
 
     experiments: dict[Path, dict[str, Any]]
     left_out: dict[int, str]
+    study: dict[str, Any] | None = None
 
 
 def described(
     request: Request, values: Mapping[str, int], nodes: Sequence[int], refused: Mapping[int, Sequence[str]],
-    accepted: Accepted,
+    accepted: Accepted, *, strong: bool = False,
 ) -> Described:  # fmt: skip
     """Return the experiments: ``values`` are those of the skeleton's parameters, which stay in braces in the command.
 
     A node count with a compute phase that no measured job executes is left out, as those in ``refused``. If all are,
-    this is a :class:`UsageError`.
+    this is a :class:`UsageError`. With ``strong``, the experiment is the base of a study.
     """
     fixed = {name: value for name, value in request.program.parameters.items() if name not in values}
     application = dict(request.experiment["application"])
@@ -56,25 +66,55 @@ def described(
     if values:
         application["parameters"] = dict(values)
     content = {**request.experiment, "application": application, "nodes": list(nodes)}
-    jobs, not_measured = _measured(request, content, accepted)
+    study = None
+    if strong and len(nodes) > 1:
+        jobs, not_measured, study = _studied(request, content, accepted)
+    if study is None:
+        jobs, not_measured = _measured(request, content, accepted)
     experiments = {
         path: _content(request, {**content, "name": path.stem, "nodes": list(job.projected)}, job, accepted)
         for path, job in zip((request.output, request.others), jobs, strict=False)
     }
     left_out = {number: reasons[0] for number, reasons in refused.items()} | not_measured
-    return Described(experiments, dict(sorted(left_out.items())))
+    return Described(experiments, dict(sorted(left_out.items())), study)
+
+
+def _studied(
+    request: Request, content: Mapping[str, Any], accepted: Accepted
+) -> tuple[list[MeasuredJob], dict[int, str], dict[str, Any] | None]:
+    """Return the largest job that a study measures, why others are left out, and the study.
+
+    There is none where less than two node counts have times of all their phases.
+    """
+    phases = _phases(request, content)
+    sizes = sizes_to_measure(request.ranks_per_node, _runs(request, accepted))
+    lacking = {number: not_executed(sizes, number, phases) for number in content["nodes"] if len(sizes) > 1}
+    found = tuple(number for number, phase in lacking.items() if phase is None)
+    if len(found) < 2:
+        return [], {}, None
+    left_out = {
+        number: f"neither of the measured jobs next to it executes the phase {phase}"
+        for number, phase in lacking.items()
+        if phase is not None
+    }
+    study = study_of(request.study.stem, _title(content, request), request.output, sizes, found)
+    return [MeasuredJob(sizes[-1], found, differ=True)], left_out, study
+
+
+def _phases(request: Request, content: Mapping[str, Any]) -> Callable[[int], list[dict[str, int]]]:
+    resolved, per_node = _resolved(request, content), request.ranks_per_node
+    return cache(lambda number: list(phases_of_ranks(resolved.application, number * per_node).values()))
+
+
+def _runs(request: Request, accepted: Accepted) -> Callable[[int], bool]:
+    return lambda number: accepted.why_not(number * request.ranks_per_node) is None
 
 
 def _measured(
     request: Request, content: Mapping[str, Any], accepted: Accepted
 ) -> tuple[list[MeasuredJob], dict[int, str]]:
-    resolved, per_node = _resolved(request, content), request.ranks_per_node
-    jobs, left_out = measured_jobs(
-        content["nodes"],
-        per_node,
-        lambda number: list(phases_of_ranks(resolved.application, number * per_node).values()),
-        lambda number: accepted.why_not(number * per_node) is None,
-    )
+    per_node = request.ranks_per_node
+    jobs, left_out = measured_jobs(content["nodes"], per_node, _phases(request, content), _runs(request, accepted))
     if not jobs:
         raise UsageError(
             "no job that this host measures executes the compute phases of the projected jobs",
@@ -112,6 +152,11 @@ def _title(content: Mapping[str, Any], request: Request) -> str:
     machine, network = (Path(str(content[key])).stem for key in ("machine", "network"))
     first = f"{nodes[0]} to " if len(nodes) > 1 else ""
     return f"{request.output.stem} on {first}{count(nodes[-1], 'node')} of {machine}, network {network}"
+
+
+def study_text(study: Mapping[str, Any], path: Path) -> str:
+    """Return the file of a study."""
+    return _STUDY_HEAD.format(file=path) + yaml_text.dump(dict(study), default_flow_style=None, width=_WIDTH)
 
 
 def text_of(found: Described, path: Path) -> str:

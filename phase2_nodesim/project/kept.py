@@ -24,6 +24,7 @@ class Kept:
     question: str = ""
     experiment: str = ""
     others: str = ""
+    study: str = ""
 
     @classmethod
     def read(cls, path: Path) -> Kept:

@@ -10,6 +10,7 @@ from manynode import tables
 from manynode.announcement import announce_measurements
 from manynode.config.command_words import of_the_job
 from manynode.config.loader import load_experiment
+from manynode.phase_commands import run_study
 from manynode.report.wording import count
 from manynode.run import run_experiment
 from phase2_nodesim.derive.program import Program
@@ -39,7 +40,8 @@ def carry_out(
             keep = f"to project with it, 'manynode run {request.output}'"
             with questions.about("--force or --output"):
                 check_replaceable(request.skeleton, request.program, keep=keep)
-            for path, there in ((request.output, kept.experiment), (request.others, kept.others)):
+            before = {request.output: kept.experiment, request.others: kept.others, request.study: kept.study}
+            for path, there in before.items():
                 with questions.about("--force or --output"):
                     check_experiment_replaceable(path, there, kept.question, request.question)
         with questions.about("--recordings"):
@@ -52,10 +54,15 @@ def carry_out(
     if derived != kept:
         derived.write(request.kept)
     nodes, refused = skeleton.judged(request, content, accepted)
-    found = experiment.described(request, skeleton.values(request, content), nodes, refused, accepted)
+    strong = skeleton.strong_scaling(request, skeleton.campaign_of(request, say))
+    values = skeleton.values(request, content)
+    found = experiment.described(request, values, nodes, refused, accepted, strong=strong)
     for number, reason in found.left_out.items():
         say(f"not projected: {count(number, 'node')}, {count(number * request.ranks_per_node, 'rank')}: {reason}")
     texts = {path: experiment.text_of(found, path) for path in found.experiments}
+    if found.study is not None:
+        say("strong scaling: a rank has less to do in larger jobs; compute times are measured in jobs of several sizes")
+        texts[request.study] = experiment.study_text(found.study, request.study)
     for path, text in texts.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             with tables.replacing(path) as part:
@@ -64,9 +71,17 @@ def carry_out(
     written = replace(
         derived, question=request.question, experiment=checksum(texts[request.output]),
         others=checksum(texts[request.others]) if request.others in texts else "",
+        study=checksum(texts[request.study]) if request.study in texts else "",
     )  # fmt: skip
     if written != derived:
         written.write(request.kept)
+    if found.study is not None:
+        results = directory / "results" / request.study.stem
+        if write_only:
+            say(f"run it: manynode strong {request.study} --output {results}")
+            return []
+        run_study("strong", request.study, output=results, cores=cores)
+        return [results]
     if not write_only:
         return [run_experiment(path, cores=cores, directory=directory) for path in texts]
     for path in texts:

@@ -36,6 +36,10 @@ def project(
         list[str] | None,
         typer.Option("--input", help="input file, or template NAME.j2 with {{ ranks }} or {{ nx }}; may be repeated"),
     ] = None,
+    scaling: Annotated[
+        Literal["auto", "weak", "strong"],
+        typer.Option(help="strong: the arguments state the whole problem, which the ranks divide; auto: as recorded"),
+    ] = "auto",
     parameter: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of a parameter in the command; may be repeated")
     ] = None,
@@ -89,7 +93,7 @@ def project(
     options = Options(
         words, nodes, network, machine, ranks_per_node, engine, node_engine, parameter or [], vary or [],
         projected or [], ranks, held_out, varied_ranks, mpi, threads, timeout, output,
-        recordings, grid, inputs or [],
+        recordings, grid, inputs or [], scaling,
     )  # fmt: skip
     try:
         with answering(as_json=as_json, quiet=quiet) as answer:

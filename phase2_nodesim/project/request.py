@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from manynode.checks import check_experiment
 from manynode.config.command_words import names_in, of_the_job
@@ -25,6 +25,8 @@ from phase2_nodesim.derive.campaign import Run, held_out_runs, planned
 from phase2_nodesim.derive.program import Mpi, Program, named_numbers, numbers, program_of, stated_grid, with_parameters
 from phase2_nodesim.derive.written import checksum
 from phase2_nodesim.project.questions import Questions
+
+Scaling = Literal["auto", "weak", "strong"]
 
 # Recordings take a process per rank of this host.
 MOST_RECORDED = 128
@@ -54,6 +56,7 @@ class Options:
     recordings: Path | None = None
     grid: str | None = None
     inputs: Sequence[str] = ()
+    scaling: Scaling = "auto"
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Request:
     timeout_s: float
     mpi: Mpi
     experiment: Mapping[str, Any] = field(default_factory=dict)
+    scaling: Scaling = "auto"
 
     @property
     def skeleton(self) -> Path:
@@ -80,6 +84,11 @@ class Request:
     def others(self) -> Path:
         """The experiment of the node counts that need a measured job of their own."""
         return self.output.with_name(f"{self.output.stem}-others.yaml")
+
+    @property
+    def study(self) -> Path:
+        """The strong scaling study of a program that divides the whole problem."""
+        return self.output.with_name(f"{self.output.stem}-strong.yaml")
 
     @property
     def kept(self) -> Path:
@@ -157,7 +166,7 @@ def request_of(options: Options, questions: Questions) -> Request | None:
     recordings = options.recordings or output.with_name(f"{program.name}.recordings")
     return Request(
         program, learned, held_out, nodes, options.ranks_per_node, projected, output, recordings, options.timeout_s,
-        options.mpi, experiment,
+        options.mpi, experiment, options.scaling,
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from phase2_nodesim.derive.written import checksum, unedited
 from phase2_nodesim.project.kept import Kept
 from phase2_nodesim.project.replay import with_replay
 from phase2_nodesim.project.request import Request
+from phase2_nodesim.project.strong import divides_the_problem
 
 _MOST_REASONS = 8
 _UNDECIDED = "the recordings do not say what the program does at any of these numbers of ranks"
@@ -195,6 +196,15 @@ def refusal_lines(refused: Mapping[int, list[str]], ranks_per_node: int) -> list
         where = f"{count(nodes, 'node')}, {count(nodes * ranks_per_node, 'rank')}"
         lines.append(f"{where}: {'; '.join(reasons)}")
     return lines
+
+
+def strong_scaling(request: Request, campaign: Campaign) -> bool:
+    """Say whether the program divides the whole problem: as stated, or as its recorded runs of one problem show."""
+    if request.scaling != "auto":
+        return request.scaling == "strong"
+    usual = Run.of(1, request.program.parameters).parameters
+    runs = [run for run in request.learned if run.parameters == usual and run.ranks > 1]
+    return divides_the_problem({run.ranks: campaign.recorded(run) for run in runs})
 
 
 def recorded_before(request: Request) -> int:

@@ -6,6 +6,7 @@ All files of ``manynode run`` are kept: an interrupted study resumes where it st
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from manynode import tables
 from manynode.config import yaml_text
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
+from manynode.launch import STARTED_IN
 from manynode.measurements import MEASURED_SECTIONS, fitting, measures, sources
 from manynode.run import run_experiment
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
@@ -99,6 +101,7 @@ class ExperimentRunner:
     def _run(self, one: PlannedExperiment) -> None:
         kind = json.dumps({key: one.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
         source = one.measurements or self._found(one, kind)
+        os.environ.setdefault(STARTED_IN, os.getcwd())
         run_experiment(
             one.write(),
             cores=self.cores,

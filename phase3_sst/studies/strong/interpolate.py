@@ -3,7 +3,8 @@
 Over short ranges, compute times follow powers of the size. Every quantile is therefore interpolated linearly in the
 logarithms of time and work, between the two neighbouring sizes. Clusters are matched by their places if both sizes have
 patterns of the same length; otherwise the phase becomes one cluster. Rank classes are matched by their ranks
-(:mod:`phase3_sst.studies.strong.common_classes`). The error at a held-out size is in :func:`errors`.
+(:mod:`phase3_sst.studies.strong.common_classes`). The error at a held-out size is in :func:`errors`. Beyond the sizes,
+the power between the two nearest ones holds on.
 """
 
 from __future__ import annotations
@@ -41,14 +42,16 @@ class Times:
     classes: Mapping[str, Any]
 
 
-def at_work(sizes: Mapping[int, Times], work: int) -> Times:
-    """Return the times at ``work``, which is within the range of the works of ``sizes``.
+def at_work(sizes: Mapping[float, Times], work: float) -> Times:
+    """Return the times at ``work``, from the two of ``sizes`` that are nearest to it on both sides, or else on one.
 
     A rank's times are interpolated between those of its class at one size and of its class at the other.
     """
     if work in sizes:
         return sizes[work]
-    low, high = max(known for known in sizes if known < work), min(known for known in sizes if known > work)
+    known = sorted(sizes)
+    above = min(max(sum(one < work for one in known), 1), len(known) - 1)
+    low, high = known[above - 1], known[above]
     part = math.log(work / low) / math.log(high / low)
     near = sizes[low if part < 0.5 else high].profile
     document, pairs = common_classes(sizes[low].classes, sizes[high].classes)
@@ -93,9 +96,9 @@ def _class(low: ClassTimes, high: ClassTimes, part: float) -> ClassTimes:
     near = low if part < 0.5 else high
     others = {phase.name: phase for phase in high.phases}
     phases = [_phase(phase, others[phase.name], part) for phase in low.phases if phase.name in others]
-    # A phase that only one of the sizes has is copied if that size is nearer.
+    # A phase that only one of the sizes has is copied.
     shared = {phase.name for phase in phases}
-    phases += [phase for phase in near.phases if phase.name not in shared]
+    phases += [phase for phase in (*low.phases, *high.phases) if phase.name not in shared]
     return near.model_copy(update={"phases": phases})
 
 
@@ -165,9 +168,15 @@ def _cluster(low: ClusterTimes, high: ClusterTimes, part: float) -> ClusterTimes
     return ClusterTimes(
         mean_s=float(_between(np.array(low.mean_s), np.array(high.mean_s), part)),
         count=min(low.count, high.count),
-        weight=(1 - part) * low.weight + part * high.weight,
+        weight=_shared(low.weight, high.weight, part),
         cdf=Cdf(time_s=times.tolist(), probability=_GRID.tolist()),
     )
+
+
+def _shared(low: float, high: float, part: float) -> float:
+    """Return a weight between two; beyond them, the nearer one."""
+    inside = min(max(part, 0.0), 1.0)
+    return (1 - inside) * low + inside * high
 
 
 def _one(phase: PhaseTimes) -> ClusterTimes:
@@ -199,7 +208,7 @@ def _rising(probability: Sequence[float]) -> np.ndarray:
 
 def _between(low: np.ndarray, high: np.ndarray, part: float) -> np.ndarray:
     """Return the value at share ``part`` between both, in logarithms; linearly if one of them is 0."""
-    linear = (1 - part) * low + part * high
+    linear = np.maximum((1 - part) * low + part * high, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         powers = np.exp((1 - part) * np.log(low) + part * np.log(high))
     return np.asarray(np.where((low > 0) & (high > 0), powers, linear))

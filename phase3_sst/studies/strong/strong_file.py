@@ -1,6 +1,7 @@
 """The file of a strong scaling study: a rank's part at each node count, and the measured sizes.
 
-In: a YAML file. Out: a checked :class:`Strong`; an invalid file is a :class:`UsageError`.
+A program whose arguments state the whole problem divides it itself: its sizes are the node counts. In: a YAML file.
+Out: a checked :class:`Strong`; an invalid file is a :class:`UsageError`.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from manynode import input_file
 from manynode.config.quantities import PositiveInt, Section
@@ -18,6 +19,8 @@ from manynode.config.resolved import checked, read_yaml
 from manynode.errors import UsageError
 
 Size = dict[str, PositiveInt]
+# The one key of a size where the program divides the whole problem: the nodes of the measured job.
+_WHOLE = "nodes"
 
 # Problems that differ by less count as equal.
 _SAME_WORK = 0.01
@@ -37,15 +40,34 @@ class Strong(Section):
     nodes: dict[PositiveInt, Size] = Field(
         min_length=2,
         description="node count -> size of a rank's part: application parameters whose product is its work, such as "
-        "{1: {nx: 64, ny: 64, nz: 64}, 8: {nx: 32, ny: 32, nz: 32}}",
+        "{1: {nx: 64, ny: 64, nz: 64}, 8: {nx: 32, ny: 32, nz: 32}}. A list of node counts, if the arguments state the "
+        "whole problem",
     )
     measured: list[Size] = Field(
         min_length=2,
-        description="sizes at which compute times are measured; those of the nodes must lie in their range",
+        description="sizes at which compute times are measured; those of the nodes must lie in their range. If the "
+        "arguments state the whole problem, node counts of the measured jobs; times beyond them are extrapolated",
     )
     held_out: Size | None = Field(
-        default=None, description="a size that is measured only to determine the interpolation error"
+        default=None, description="a size (or node count) that is measured only to determine the interpolation error"
     )
+
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _jobs(cls, given: Any) -> Any:
+        return {number: {_WHOLE: number} for number in given} if isinstance(given, list) else given
+
+    @field_validator("measured", mode="before")
+    @classmethod
+    def _measured_jobs(cls, given: Any) -> Any:
+        if not isinstance(given, list):
+            return given
+        return [{_WHOLE: size} if isinstance(size, int) else size for size in given]
+
+    @field_validator("held_out", mode="before")
+    @classmethod
+    def _held_out_job(cls, given: Any) -> Any:
+        return {_WHOLE: given} if isinstance(given, int) else given
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Strong:
@@ -56,7 +78,7 @@ class Strong(Section):
         sizes = sorted(map(work, self.measured))
         if len(set(sizes)) != len(sizes):
             raise ValueError("measured: two sizes have the same work")
-        for nodes, size in self.nodes.items():
+        for nodes, size in {} if whole_problem(self.measured[0]) else self.nodes.items():
             if not sizes[0] <= work(size) <= sizes[-1]:
                 raise ValueError(
                     f"nodes: {nodes}: {words(size)} is beyond the measured sizes; nothing is extrapolated, measure "
@@ -76,9 +98,22 @@ class Strong(Section):
         return self
 
 
-def work(size: Mapping[str, int]) -> int:
-    """Return the work of a rank's part: the product of its parameters."""
-    return math.prod(size.values())
+def whole_problem(size: Mapping[str, int]) -> bool:
+    """Say whether the arguments state the whole problem, which the program divides."""
+    return list(size) == [_WHOLE]
+
+
+def work(size: Mapping[str, int]) -> float:
+    """Return the work of a rank's part: the product of its parameters, or its share of the whole problem."""
+    return 1 / size[_WHOLE] if whole_problem(size) else math.prod(size.values())
+
+
+def changes(size: Mapping[str, int]) -> dict[str, Any]:
+    """Return the changes of the base experiment with which a size is measured, by key."""
+    if not whole_problem(size):
+        return {f"application.parameters.{key}": value for key, value in size.items()}
+    # Ranks of jobs of several sizes have nothing to tell their classes by.
+    return {"nodesim.nodes": size[_WHOLE], "profile.nodes": [size[_WHOLE]], "profile.max_classes": 1}
 
 
 def words(size: Mapping[str, int]) -> str:

@@ -35,7 +35,7 @@ from phase3_sst.point.contract import Point
 from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.strong.interpolate import Times, at_work, errors
-from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
+from phase3_sst.studies.strong.strong_file import Size, Strong, changes, whole_problem, words, work
 
 STRONG_SCHEMA = "strong/1"
 _PROFILE = "nodesim/timing-profile-{mode}.json"
@@ -56,9 +56,12 @@ class Measured:
         return self.experiment.results
 
     def times(self, mode: str) -> Times:
-        """Return the times of ``mode`` (ext, no-ext); the ranks of a node that runs alone are of one class."""
-        alone = single_class(1, 1)
-        return Times(read_timing_profile(self.profile_path(mode)), self.classes() if mode == "ext" else alone)
+        """Return the times of ``mode`` (ext, no-ext); the ranks of a node that runs alone are of one class.
+
+        So are those of jobs that differ in their ranks.
+        """
+        one = mode != "ext" or whole_problem(self.size)
+        return Times(read_timing_profile(self.profile_path(mode)), single_class(1, 1) if one else self.classes())
 
     def classes(self) -> dict[str, Any]:
         """Return the rank classes of its profiled job."""
@@ -75,7 +78,7 @@ def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured]
 
     def checked(size: Size, nodes: list[int] | None, what: str) -> tuple[dict[str, Any], Resolved]:
         try:
-            content = changed(base, {f"application.parameters.{key}": value for key, value in size.items()})
+            content = changed(base, {} if nodes and whole_problem(size) else changes(size))
             content |= {"techniques": list(study.techniques)}
             content = without_studies(content)
             content["nodes"] = nodes or [content.get("nodesim", {}).get("nodes", 2)]
@@ -109,12 +112,13 @@ def _check_measured(resolved: Resolved, base: Path) -> None:
 
 @dataclass(frozen=True)
 class StrongPoint:
-    """A technique at a node count: its experiment, the size of a rank's part, whether its times are interpolated."""
+    """A technique at a node count: its experiment, the size of a rank's part, whether its times are measured there."""
 
     technique: str
     nodes: int
     size: Size
     interpolated: bool
+    extrapolated: bool
     experiment: dict[str, Any]
     planned: PlannedPoint
 
@@ -129,9 +133,9 @@ def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved
         for nodes, resolved in sorted(points.items()):
             load = work(study.nodes[nodes])
             planned = _planned(at_work(times, load), resolved, technique, nodes, output)
-            found.append(
-                StrongPoint(technique, nodes, study.nodes[nodes], load not in known, resolved.content, planned)
-            )
+            beyond = not min(known) <= load <= max(known)
+            inside = not beyond and load not in known
+            found.append(StrongPoint(technique, nodes, study.nodes[nodes], inside, beyond, resolved.content, planned))
     return found
 
 
@@ -146,8 +150,11 @@ def modes(study: Strong) -> list[str]:
 
 
 def classes_by_size(study: Strong, sizes: Sequence[Measured]) -> dict[str, list[str]]:
-    """Return the class of every profiled rank by size in words, without the held-out size."""
-    used = (size for size in sizes if size.size != study.held_out)
+    """Return the class of every profiled rank by size in words, without the held-out size.
+
+    There are none where the program divides the problem: the measured jobs have other ranks.
+    """
+    used = (size for size in sizes if size.size != study.held_out and not whole_problem(size.size))
     return {words(size.size): list(size.classes()["rank_class"].values()) for size in used}
 
 
@@ -165,8 +172,9 @@ def simulate(
 def conclude(points: Sequence[StrongPoint], output: Path) -> pd.DataFrame:
     """Return the table ``strong/1`` of the simulated points.
 
-    technique, nodes, ranks, size (in words), interpolated (whether its compute times are), time_s, low_s, high_s,
-    speedup (the time at the smallest node count over this one), efficiency (speedup over the growth of the nodes).
+    technique, nodes, ranks, size (in words), interpolated and extrapolated (whether its compute times are), time_s,
+    low_s, high_s, speedup (the time at the smallest node count over this one), efficiency (speedup over the growth of
+    the nodes).
     """
     rows = []
     for point in points:
@@ -184,6 +192,7 @@ def conclude(points: Sequence[StrongPoint], output: Path) -> pd.DataFrame:
                 "ranks": point.nodes * content["ranks_per_node"],
                 "size": words(point.size),
                 "interpolated": point.interpolated,
+                "extrapolated": point.extrapolated,
                 "time_s": float(np.mean(times)),
                 "low_s": low,
                 "high_s": high,
@@ -197,16 +206,24 @@ def conclude(points: Sequence[StrongPoint], output: Path) -> pd.DataFrame:
 
 
 def interpolation_errors(study: Strong, sizes: Sequence[Measured]) -> pd.DataFrame:
-    """Return the interpolation errors at the held-out size, by mode; empty without one."""
+    """Return the errors of what is not measured, by mode: of interpolated times at the held-out size, if there is one.
+
+    Where the program divides the problem, the smallest share is predicted from the others as well (``extrapolated``).
+    """
     held = next((size for size in sizes if size.size == study.held_out), None)
+    least = min(sizes, key=lambda size: work(size.size))
+    tried = [(held, False)] if held is not None else []
+    if whole_problem(least.size) and len(sizes) > 2:
+        tried.append((least, True))
     found = []
-    for mode in sorted({"ext" if name.startswith("ext") else "no-ext" for name in study.techniques}):
-        if held is not None:
-            times = {work(size.size): size.times(mode) for size in sizes if size is not held}
-            table = errors(at_work(times, work(held.size)), held.times(mode))
-            table.insert(0, "mode", mode)
-            found.append(table)
-    columns = ["mode", "rank_class", "phase", "share", "measured_s", "interpolated_s", "error"]
+    for mode in modes(study):
+        for one, extrapolated in tried:
+            times = {work(size.size): size.times(mode) for size in sizes if size not in (one, held)}
+            if len(times) > 1:
+                table = errors(at_work(times, work(one.size)), one.times(mode))
+                table.insert(0, "mode", mode)
+                found.append(table.assign(extrapolated=extrapolated))
+    columns = ["mode", "rank_class", "phase", "share", "measured_s", "interpolated_s", "error", "extrapolated"]
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns)
 
 

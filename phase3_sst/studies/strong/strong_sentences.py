@@ -22,8 +22,10 @@ def sentences(table: pd.DataFrame, errors: pd.DataFrame, classes: Mapping[str, S
     if inside:
         said.append(
             f"The compute times of {inside} of {count(len(table), 'point')} are interpolated between measured sizes. "
-            + _quality(errors)
+            + _quality(errors[~errors["extrapolated"].astype(bool)])
         )
+    if beyond := list(table.loc[table["extrapolated"], "nodes"].unique()):
+        said.append(_extrapolated(beyond, errors[errors["extrapolated"].astype(bool)]))
     numbers = [len(set(of_rank)) for of_rank in classes.values()]
     if inside and any(technique.startswith("ext") for technique in table["technique"]) and _differ(classes):
         said.append(
@@ -50,14 +52,26 @@ def _of(technique: str, own: pd.DataFrame) -> str:
     )
 
 
+def _extrapolated(nodes: Sequence[int], errors: pd.DataFrame) -> str:
+    where = listing([str(number) for number in nodes])
+    said = f"Beyond the measured jobs, at {where} nodes, compute times follow the power between the nearest ones. "
+    if errors["error"].dropna().empty:
+        return said + "Their error is not known: it needs a third measured size."
+    return f"{said}So predicted from smaller jobs, the largest measured one{_off(errors)} Farther on it may be more."
+
+
 def _quality(errors: pd.DataFrame) -> str:
-    known = errors.dropna(subset=["error"])
-    if known.empty:
+    if errors["error"].dropna().empty:
         return "Their error is not known: no size was held out ('held_out')."
+    return "At the held-out size the computation" + _off(errors)
+
+
+def _off(errors: pd.DataFrame) -> str:
+    known = errors.dropna(subset=["error"])
     # Error of the whole computation: phases' errors weighted with their time.
     whole = (known["share"] * known["error"]).groupby([known["mode"], known["rank_class"]]).sum()
     worst = known.loc[known["error"].abs().idxmax()]
     return (
-        f"At the held-out size the computation is off by {percent(float(whole.abs().max()))}, the worst "
+        f" is off by {percent(float(whole.abs().max()))}, the worst "
         f"phase ({worst['phase']}, {percent(worst['share'])} of the computation) {percent(abs(worst['error']))}."
     )

@@ -15,7 +15,7 @@ from manynode.errors import InputError, UsageError
 from manynode.rank_classes import assign_classes
 from manynode.timing_profile import SequencePattern, TimingProfile
 from phase3_sst.studies.strong.interpolate import Times, at_work, errors
-from phase3_sst.studies.strong.strong_file import read_study
+from phase3_sst.studies.strong.strong_file import changes, read_study, work
 from phase3_sst.studies.strong.strong_points import experiments
 from phase3_sst.studies.strong.strong_sentences import sentences
 
@@ -27,14 +27,14 @@ CUBE, SLAB, BAR, SMALL = (
 )
 
 
-def study(folder: Path, **changes: Any) -> Path:
+def study(folder: Path, **others: Any) -> Path:
     (folder / "base.yaml").write_text("name: base\n")
     content: dict[str, Any] = {
         **{"name": "strong", "experiment": "base.yaml", "measured": [CUBE, SMALL], "held_out": BAR},
         "nodes": {1: CUBE, 2: SLAB, 8: SMALL},
     }
     path = folder / "strong.yaml"
-    path.write_text(yaml.safe_dump(content | changes))
+    path.write_text(yaml.safe_dump(content | others))
     return path
 
 
@@ -44,7 +44,7 @@ def test_a_study_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "word"),
+    ("others", "word"),
     [
         ({"nodes": {1: CUBE, 2: CUBE}}, "the whole problem is the same"),
         ({"nodes": {1: {"nx": 32, "ny": 16, "nz": 16}, 2: CUBE}}, "nothing is extrapolated"),
@@ -52,12 +52,14 @@ def test_a_study_is_read(tmp_path: Path) -> None:
         ({"measured": [CUBE, {"nx": 8}]}, "the same parameters"),
         ({"held_out": SMALL}, "between the measured ones"),
         ({"experiment": "none.yaml"}, "does not exist"),
+        ({"measured": [2, CUBE], "nodes": [1, 8]}, "the same parameters"),
+        ({"measured": [2, 8], "held_out": 16, "nodes": [1, 8]}, "between the measured ones"),
         ({"sizes": []}, "unknown key"),
     ],
 )
-def test_a_study_that_makes_no_sense_is_refused(tmp_path: Path, changes: dict[str, Any], word: str) -> None:
+def test_a_study_that_makes_no_sense_is_refused(tmp_path: Path, others: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError) as caught:
-        read_study(study(tmp_path, **changes))
+        read_study(study(tmp_path, **others))
     assert word in caught.value.render()
 
 
@@ -117,6 +119,26 @@ def test_the_nearer_size_counts_more() -> None:
     phase = at_work({100: times(1.0), 1600: times(4.0)}, 200).profile.classes[0].phases[0]
     assert phase.mean_s == pytest.approx(profile(2**0.5).classes[0].phases[0].mean_s)
     assert phase.variance.total_s2 == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "work", "factor"),
+    [({1: 0.9, 100: 1.0, 1600: 4.0}, 6400, 8.0), ({100: 1.0, 1600: 4.0, 3200: 4.1}, 25, 0.5)],
+)
+def test_beyond_the_sizes_the_power_of_the_nearest_ones_holds_on(
+    sizes: dict[float, float], work: float, factor: float
+) -> None:
+    """Times proportional to the square root of the work between 100 and 1,600, and to whatever else elsewhere."""
+    phase = at_work({size: times(scale) for size, scale in sizes.items()}, work).profile.classes[0].phases[0]
+    assert phase.mean_s == pytest.approx(profile(factor).classes[0].phases[0].mean_s)
+    assert sum(cluster.weight for cluster in phase.clusters) == pytest.approx(1)
+
+
+def test_sizes_are_node_counts_where_the_program_divides_the_problem(tmp_path: Path) -> None:
+    found = read_study(study(tmp_path, measured=[2, 8], held_out=4, nodes=[1, 4, 64]))
+    assert work(found.nodes[64]) == pytest.approx(1 / 64) and found.held_out == {"nodes": 4}
+    assert changes(found.measured[1]) == {"nodesim.nodes": 8, "profile.nodes": [8], "profile.max_classes": 1}
+    assert changes(CUBE) == {f"application.parameters.{axis}": 16 for axis in CUBE}
 
 
 def test_a_measured_size_is_taken_as_it_is() -> None:
@@ -203,8 +225,8 @@ def test_jobs_of_different_ranks_have_no_common_classes() -> None:
 
 def test_different_classes_are_said() -> None:
     table = pd.DataFrame({"technique": ["ext-var"], "nodes": [1], "time_s": [1.0], "speedup": [1.0],
-                          "efficiency": [1.0], "interpolated": [True]})  # fmt: skip
-    errors_of = pd.DataFrame({"error": []})
+                          "efficiency": [1.0], "interpolated": [True], "extrapolated": [False]})  # fmt: skip
+    errors_of = pd.DataFrame({"error": [], "extrapolated": []})
     same = {"nx=8": ["0", "1"], "nx=16": ["1", "0"]}
     assert not any("differ" in text for text in sentences(table, errors_of, same))
     other = {**same, "nx=32": ["0", "0"]}
