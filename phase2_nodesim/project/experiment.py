@@ -21,7 +21,7 @@ from manynode.config.skeleton import phases_of_ranks
 from manynode.errors import UsageError
 from manynode.report.wording import count
 from phase2_nodesim.derive.accepted import Accepted
-from phase2_nodesim.project.measured_jobs import MOST_MEASURED, MeasuredJob, measured_jobs
+from phase2_nodesim.project.measured_jobs import MOST_MEASURED, MeasuredJob, Runs, measured_jobs
 from phase2_nodesim.project.request import Request
 from phase2_nodesim.project.strong import not_executed, sizes_to_measure, study_of
 
@@ -50,12 +50,13 @@ class Described:
 
 def described(
     request: Request, values: Mapping[str, int], nodes: Sequence[int], refused: Mapping[int, Sequence[str]],
-    accepted: Accepted, *, strong: bool = False,
+    accepted: Accepted, *, studied: Runs | None = None,
 ) -> Described:  # fmt: skip
     """Return the experiments: ``values`` are those of the skeleton's parameters, which stay in braces in the command.
 
     A node count with a compute phase that no measured job executes is left out, as those in ``refused``. If all are,
-    this is a :class:`UsageError`. With ``strong``, the experiment is the base of a study.
+    this is a :class:`UsageError`. With ``studied``, the experiment is the base of a study
+    of jobs of several sizes, at which the skeleton is known.
     """
     fixed = {name: value for name, value in request.program.parameters.items() if name not in values}
     application = dict(request.experiment["application"])
@@ -67,8 +68,8 @@ def described(
         application["parameters"] = dict(values)
     content = {**request.experiment, "application": application, "nodes": list(nodes)}
     study = None
-    if strong and len(nodes) > 1:
-        jobs, not_measured, study = _studied(request, content, accepted)
+    if studied is not None and len(nodes) > 1:
+        jobs, not_measured, study = _studied(request, content, studied)
     if study is None:
         jobs, not_measured = _measured(request, content, accepted)
     experiments = {
@@ -80,14 +81,14 @@ def described(
 
 
 def _studied(
-    request: Request, content: Mapping[str, Any], accepted: Accepted
+    request: Request, content: Mapping[str, Any], runs: Runs
 ) -> tuple[list[MeasuredJob], dict[int, str], dict[str, Any] | None]:
     """Return the largest job that a study measures, why others are left out, and the study.
 
     There is none where less than two node counts have times of all their phases.
     """
     phases = _phases(request, content)
-    sizes = sizes_to_measure(request.ranks_per_node, _runs(request, accepted))
+    sizes = sizes_to_measure(request.ranks_per_node, runs)
     lacking = {number: not_executed(sizes, number, phases) for number in content["nodes"] if len(sizes) > 1}
     found = tuple(number for number, phase in lacking.items() if phase is None)
     if len(found) < 2:
@@ -106,15 +107,13 @@ def _phases(request: Request, content: Mapping[str, Any]) -> Callable[[int], lis
     return cache(lambda number: list(phases_of_ranks(resolved.application, number * per_node).values()))
 
 
-def _runs(request: Request, accepted: Accepted) -> Callable[[int], bool]:
-    return lambda number: accepted.why_not(number * request.ranks_per_node) is None
-
-
 def _measured(
     request: Request, content: Mapping[str, Any], accepted: Accepted
 ) -> tuple[list[MeasuredJob], dict[int, str]]:
     per_node = request.ranks_per_node
-    jobs, left_out = measured_jobs(content["nodes"], per_node, _phases(request, content), _runs(request, accepted))
+    jobs, left_out = measured_jobs(
+        content["nodes"], per_node, _phases(request, content), lambda n: accepted.why_not(n * per_node) is None
+    )
     if not jobs:
         raise UsageError(
             "no job that this host measures executes the compute phases of the projected jobs",

@@ -56,7 +56,11 @@ def carry_out(
     nodes, refused = skeleton.judged(request, content, accepted)
     strong = skeleton.strong_scaling(request, skeleton.campaign_of(request, say))
     values = skeleton.values(request, content)
-    found = experiment.described(request, values, nodes, refused, accepted, strong=strong)
+
+    def known(number: int) -> bool:
+        return skeleton.verdict_on(request, content, accepted, number).usable
+
+    found = experiment.described(request, values, nodes, refused, accepted, studied=known if strong else None)
     for number, reason in found.left_out.items():
         say(f"not projected: {count(number, 'node')}, {count(number * request.ranks_per_node, 'rank')}: {reason}")
     texts = {path: experiment.text_of(found, path) for path in found.experiments}

@@ -161,17 +161,23 @@ def _ranks(request: Request) -> list[int]:
     return [nodes * request.ranks_per_node for nodes in request.nodes]
 
 
+def verdict_on(request: Request, content: dict[str, Any], accepted: Accepted, nodes: int) -> Verdict:
+    """Return the verdict on the skeleton at a number of nodes, on which the program may not run at all."""
+    ranks = nodes * request.ranks_per_node
+    if why := accepted.why_not(ranks):
+        return Verdict("refused", (why,))
+    return verdict(content, ranks, values(request, content))
+
+
 def judged(request: Request, content: dict[str, Any], accepted: Accepted) -> tuple[list[int], dict[int, list[str]]]:
     """Return the node counts to project, and why others are refused.
 
     If all are refused, this is an :class:`UsageError` with the reasons: each names the run to record.
     """
-    given = values(request, content)
     usable: list[int] = []
     refused: dict[int, list[str]] = {}
     for nodes in request.nodes:
-        ranks = nodes * request.ranks_per_node
-        one = Verdict("refused", (why,)) if (why := accepted.why_not(ranks)) else verdict(content, ranks, given)
+        one = verdict_on(request, content, accepted, nodes)
         if one.usable:
             usable.append(nodes)
         else:

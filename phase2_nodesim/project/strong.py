@@ -45,9 +45,12 @@ def sizes_to_measure(per_node: int, runs: Runs) -> list[int]:
     The smallest one doubled, and doubled again, if the program runs on so many ranks: their grids are alike.
     """
     most = max(MOST_MEASURED // per_node, 2)
-    found = [nodes for nodes in range(2, most + 1) if runs(nodes)]
-    doubled = [nodes for nodes in found if math.log2(nodes / found[0]).is_integer()]
-    chosen = doubled if len(doubled) > _FEWEST else found
+    first = next(filter(runs, range(2, most + 1)), None)
+    if first is None:
+        return []
+    chosen = [first, *filter(runs, (first << times for times in range(1, (most // first).bit_length())))]
+    if len(chosen) <= _FEWEST:
+        chosen = list(filter(runs, range(first, most + 1)))
     if len(chosen) <= _MOST:
         return chosen
     middle = len(chosen) // 2

@@ -87,14 +87,14 @@ def write(folder: Path, content: dict[str, Any], name: str = "experiment.yaml") 
 
 
 def manynode(
-    *arguments: object, env: dict[str, str] | None = None, timeout: float = 600
+    *arguments: object, env: dict[str, str] | None = None, timeout: float = 600, cwd: Path = ROOT
 ) -> subprocess.CompletedProcess:
     """Run the command line as a user would."""
     command = [sys.executable, "-m", "manynode", *map(str, arguments)]
     # The report names the day of its run, and equal runs are compared by all bytes.
     environment = {**os.environ, **SAME_DAY, **(env or {})}
     return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
     )
 
 

@@ -33,18 +33,18 @@ def times(folder: Path) -> dict[int, float]:
     return found
 
 
-def test_it_is_measured_in_jobs_of_several_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("problem.in").write_text("512\n")
-    run(["mpicc.mpich", "-g", "-O1", "-o", "divided", SOURCE], what="compiling the program")
+def test_it_is_measured_in_jobs_of_several_sizes(tmp_path: Path) -> None:
+    (tmp_path / "problem.in").write_text("512\n")
+    run(["mpicc.mpich", "-g", "-O1", "-o", tmp_path / "divided", SOURCE], what="compiling the program")
     options = ["--nodes", "2,4,32,64", "--ranks-per-node", "1", "--ranks", "2,4,8,16", "--held-out", "32"]
-    done = pipeline.manynode("project", *options, "--network", "opa100-fat-tree", "--", "./divided", "problem.in")
+    words = ["project", *options, "--network", "opa100-fat-tree", "--", "./divided", "problem.in"]
+    done = pipeline.manynode(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "strong scaling: a rank has less to do in larger jobs" in done.stdout
-    study = yaml.safe_load(Path("divided-strong.yaml").read_text())
+    study = yaml.safe_load((tmp_path / "divided-strong.yaml").read_text())
     assert (study["measured"], study["held_out"], study["nodes"]) == ([2, 16, 64], 32, [2, 4, 32, 64])
 
-    results = Path("results/divided-strong")
+    results = tmp_path / "results" / "divided-strong"
     assert {"strong/1", "strong-interpolation/1"} <= described(results)
     table = pd.read_parquet(results / "strong.parquet").set_index("nodes")
     assert table["interpolated"].tolist() == [False, True, True, False] and not table["extrapolated"].any()
@@ -56,8 +56,8 @@ def test_it_is_measured_in_jobs_of_several_sizes(tmp_path: Path, monkeypatch: py
     assert projected[4] == pytest.approx(measured[2] / 2, rel=0.1)
     assert "At the held-out size the computation is off by" in done.stdout
 
-    again = pipeline.manynode("project", *options, "--network", "opa100-fat-tree", "--", "./divided", "problem.in")
-    assert again.returncode == 0 and "as derived before" in again.stdout and "0 of them finished" not in again.stdout
-    Path("divided-strong.yaml").write_text("name: mine\n")
-    edited = pipeline.manynode("project", *options, "--network", "opa100-fat-tree", "--", "./divided", "problem.in")
+    again = pipeline.manynode(*words, cwd=tmp_path)
+    assert again.returncode == 0 and "as derived before" in again.stdout and "4 of them finished" in again.stdout
+    (tmp_path / "divided-strong.yaml").write_text("name: mine\n")
+    edited = pipeline.manynode(*words, cwd=tmp_path)
     assert edited.returncode != 0 and "divided-strong.yaml" in edited.stderr and "not overwritten" in edited.stderr
