@@ -41,6 +41,8 @@ class Program:
 
 
 CUBES = (64, 512, 1728, 4096)
+POWERS = "--ranks 2,4,8,32,64 --held-out 16"
+SNAP_INPUT = Path(__file__).resolve().parents[1] / "docs" / "examples" / "snap" / "snap.in.j2"
 PROGRAMS = [
     Program(
         "CoMD, weak",
@@ -62,6 +64,10 @@ PROGRAMS = [
         "--grid 3",
     ),
     Program("AMG", "AMG/test/amg", "-P {d0} {d1} {d2} -n 8 8 8 -problem 1", "--grid 3"),
+    Program("SNAP", "SNAP/src/gsnap", "snap.in out", f"--grid 2 --held-out 16,36,64 --input {SNAP_INPUT}"),
+    Program("NPB FT, class A", "NPB/NPB3.4-MPI/bin/ft.A.x", "", POWERS),
+    Program("NPB IS, class A", "NPB/NPB3.4-MPI/bin/is.A.x", "", POWERS),
+    Program("NPB MG, class A", "NPB/NPB3.4-MPI/bin/mg.A.x", "", POWERS),
 ]
 
 

@@ -58,7 +58,9 @@ def carry_out(
     values = skeleton.values(request, content)
 
     def known(number: int) -> bool:
-        return skeleton.verdict_on(request, content, accepted, number).usable
+        # A run that stands for a larger job has other phases than that: it cannot say which ones are measured.
+        one = skeleton.verdict_on(request, content, accepted, number)
+        return one.usable and one.level != "approximate"
 
     found = experiment.described(request, values, nodes, refused, accepted, studied=known if strong else None)
     for number, reason in found.left_out.items():
