@@ -128,9 +128,11 @@ def _recording(
     """Return a folder with the marker files of this run."""
     command, flavour = application_command(application)
     campaign = Campaign(
-        command, flavour, folder, application.threads, application.timeout_s, say, application.grid, to_derive=False
-    )
-    wanted = campaign.about(Run(ranks))
+        command, flavour, folder, application.threads, application.timeout_s, say, application.grid,
+        inputs=application.inputs, to_derive=False,
+    )  # fmt: skip
+    run = Run.of(ranks, application.input_values)
+    wanted = campaign.about(run)
     for place in [folder, *([] if others is None else [others])]:
         for path in sorted(place.rglob("run.json")):
             found = tables.read_json(path, SCHEMA)
@@ -138,4 +140,4 @@ def _recording(
                 return path.parent
     # The name of its folder tells runs with other arguments apart.
     arguments = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()[:8]
-    return replace(campaign, folder=folder / arguments).recorded(Run(ranks))
+    return replace(campaign, folder=folder / arguments).recorded(run)

@@ -37,7 +37,6 @@ _COLUMNS = [
     *("time_s", "low_s", "high_s", "speedup", "efficiency"),
 ]
 _ERRORS = ["mode", "rank_class", "phase", "error", "extrapolated"]
-_ERRORS = ["mode", "rank_class", "phase", "error", "extrapolated"]
 
 
 def build_strong(directory: Path, output: Path) -> None:

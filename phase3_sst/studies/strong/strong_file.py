@@ -49,7 +49,7 @@ class Strong(Section):
         "arguments state the whole problem, node counts of the measured jobs; times beyond them are extrapolated",
     )
     held_out: Size | None = Field(
-        default=None, description="a size (or node count) that is measured only to determine the interpolation error"
+        default=None, description="a size or node count that is measured only to determine the interpolation error"
     )
 
     @field_validator("nodes", mode="before")
