@@ -64,7 +64,7 @@ class ApplicationSection(Section):
         description="Input files of 'command', which then runs in a folder with them alone. NAME.j2 is a template of "
         "NAME: {{ ranks }}, {{ nx * d0 }} are numbers of the job and of 'parameters'",
     )
-    input_values: dict[str, int] = Field(
+    input_values: dict[str, Annotated[int, Field(ge=-(10**15), le=10**15)]] = Field(
         default_factory=dict, description="Values of names in 'inputs' that are no 'parameters' of the skeleton"
     )
     recorded: str | None = Field(

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import yaml
@@ -124,7 +124,7 @@ def test_yaml_is_what_its_keys_say(block: Block, tmp_path: Path, monkeypatch: py
             assert (ROOT / "configs" / f"{key}s".replace("pricess", "prices") / f"{content.pop(key)}.yaml").is_file()
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     for key, value in content.items():
-        TypeAdapter(fields[key].annotation).validate_python(value)
+        TypeAdapter(Annotated[fields[key].annotation, fields[key]]).validate_python(value)
 
 
 def _with_the_file(block: Block) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from manynode import tables
 from phase3_sst.point.contract import engines
 from phase3_sst.studies.compare.comparison_files import DOCUMENT_SCHEMA, SCHEMAS
 
+pytestmark = pytest.mark.long
+
 
 def has_sst() -> bool:
     return "sst" in engines.names() and engines.get("sst")().probe().available
@@ -34,7 +36,6 @@ def fails(done: subprocess.CompletedProcess, code: int, *words: str) -> None:
         assert word in text, f"{word!r} is not in:\n{text}"
 
 
-@pytest.mark.long
 def test_every_table_is_there_for_every_point(compared: Path) -> None:
     document = tables.read_json(compared / "comparison.json", DOCUMENT_SCHEMA)
     assert [engine["name"] for engine in document["engines"]] == ["fast", "simgrid"]
@@ -81,7 +82,6 @@ def test_each_engine_has_its_own_whole_results_and_what_they_cost(compared: Path
     assert len(cost) == 8 and (cost[["wall_s", "processor_s", "memory_bytes"]] > 0).all(axis=None)
 
 
-@pytest.mark.long
 def test_the_same_again_runs_nothing_and_writes_the_same_bytes(compared: Path) -> None:
     kept = [path for path in sorted(compared.iterdir()) if path.is_file() and path.suffix]
     before = {path.name: path.read_bytes() for path in kept}

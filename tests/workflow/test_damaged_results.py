@@ -22,6 +22,8 @@ from manynode.errors import InputError
 from manynode.steps import Steps
 from manynode.verify import untrusted
 
+pytestmark = pytest.mark.long
+
 SIDE_BY_SIDE = 2
 ALL = os.environ.get("MANYNODE_FUZZ") == "all"
 
@@ -108,7 +110,6 @@ def cases(results: Path, foreign: Path) -> list[tuple[str, Callable[[Path, Path]
     ]
 
 
-@pytest.mark.long
 def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: Path) -> None:
     steps = Steps(read_resolved(copy / "experiment.json").content)
     assert untrusted(copy, steps) == {}
@@ -138,7 +139,6 @@ def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: 
     assert seen > (150 if ALL else 50)
 
 
-@pytest.mark.long
 def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
     small: Path, other: Path, tmp_path: Path
 ) -> None:

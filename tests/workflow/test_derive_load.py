@@ -22,6 +22,8 @@ from phase2_nodesim.record import record_run
 from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.point_experiment import PointExperiment
 
+pytestmark = pytest.mark.long
+
 SOURCE = Path(__file__).resolve().parent.parent / "data" / "mpi" / "particles.c"
 ELSEWHERE = 20  # ranks, neither recorded for the derivation nor held out
 
@@ -59,7 +61,6 @@ def application(folder: Path, how: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.long
 def test_the_report_says_how_much_is_drawn(particles: Path) -> None:
     report = (particles / "particles.skeleton.md").read_text()
     assert "18 ranks (iterations 6) | equal" in report, report

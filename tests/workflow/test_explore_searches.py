@@ -25,6 +25,8 @@ from phase3_sst.explore.inverse_search import seek
 from phase3_sst.explore.map_search import fill
 from phase3_sst.explore.question import Question
 
+pytestmark = pytest.mark.long
+
 NOTHING_BEFORE = {"simulate.preflight.enabled": False, "network.flow_control": "none"}
 BANDWIDTH = Axis(keys=["network.link.bandwidth"], kind="bandwidth", low="1 Gbit/s", high="100 Gbit/s", n=4)
 LATENCY = Axis(keys=["network.link.latency"], kind="time", low="90 ns", high="9 us", n=4)
@@ -59,7 +61,6 @@ def asked(results: Path, ask: Callable[[Explorer], Awaitable[T]]) -> T:
     return asyncio.run(whole())
 
 
-@pytest.mark.long
 def test_a_map_marks_its_points_and_the_rest_is_as_exact_as_it_says(results: Path) -> None:
     async def ask(explorer: Explorer) -> tuple[Any, list[float]]:
         found = await fill(explorer, first(explorer), BANDWIDTH, LATENCY, most=12)
@@ -79,7 +80,6 @@ def test_a_map_marks_its_points_and_the_rest_is_as_exact_as_it_says(results: Pat
     assert np.sqrt(np.mean(errors**2)) < max(2 * found.error, 0.02)
 
 
-@pytest.mark.long
 def test_the_least_bandwidth_lies_between_two_simulated_points(results: Path) -> None:
     async def ask(explorer: Explorer) -> Any:
         baseline = await explorer.answer(first(explorer))

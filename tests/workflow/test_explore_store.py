@@ -128,6 +128,7 @@ def test_the_command_line_continues_where_a_question_ended(base: Path) -> None:
     assert run(answered(base, question))[0] == answer
 
 
+@pytest.mark.long
 def test_what_the_command_line_has_run_is_answered_without_simulating(base: Path, by_the_command_line: Path) -> None:
     question = ask(base, SLOW, losses=True)
     assert Explorer(base, cores=2).known(question) is None

@@ -17,6 +17,8 @@ from manynode import tables
 from manynode.rank_classes import read_rank_classes
 from manynode.timing_profile import read_timing_profile
 
+pytestmark = pytest.mark.long
+
 PROGRAMS = {"mpich": "NPmpich2", "openmpi": "NPopenmpi"}
 
 

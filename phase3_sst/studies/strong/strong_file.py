@@ -11,16 +11,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from manynode import input_file
 from manynode.config.quantities import PositiveInt, Section
 from manynode.config.resolved import checked, read_yaml
 from manynode.errors import UsageError
 
-Size = dict[str, PositiveInt]
 # The one key of a size where the program divides the whole problem: the nodes of the measured job.
 _WHOLE = "nodes"
+
+
+def _of_job(given: Any) -> Any:
+    return {_WHOLE: given} if isinstance(given, int) else given
+
+
+def _by_nodes(given: Any) -> Any:
+    return {number: number for number in given} if isinstance(given, list) else given
+
+
+Size = Annotated[dict[str, PositiveInt], BeforeValidator(_of_job)]
 
 # Problems that differ by less count as equal.
 _SAME_WORK = 0.01
@@ -37,7 +47,7 @@ class Strong(Section):
     techniques: list[Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]] = Field(
         default=["ext-var"], min_length=1, description="techniques that project the times"
     )
-    nodes: dict[PositiveInt, Size] = Field(
+    nodes: Annotated[dict[PositiveInt, Size], BeforeValidator(_by_nodes)] = Field(
         min_length=2,
         description="node count -> size of a rank's part: application parameters whose product is its work, such as "
         "{1: {nx: 64, ny: 64, nz: 64}, 8: {nx: 32, ny: 32, nz: 32}}. A list of node counts, if the arguments state the "
@@ -51,23 +61,6 @@ class Strong(Section):
     held_out: Size | None = Field(
         default=None, description="a size or node count that is measured only to determine the interpolation error"
     )
-
-    @field_validator("nodes", mode="before")
-    @classmethod
-    def _jobs(cls, given: Any) -> Any:
-        return {number: {_WHOLE: number} for number in given} if isinstance(given, list) else given
-
-    @field_validator("measured", mode="before")
-    @classmethod
-    def _measured_jobs(cls, given: Any) -> Any:
-        if not isinstance(given, list):
-            return given
-        return [{_WHOLE: size} if isinstance(size, int) else size for size in given]
-
-    @field_validator("held_out", mode="before")
-    @classmethod
-    def _held_out_job(cls, given: Any) -> Any:
-        return {_WHOLE: given} if isinstance(given, int) else given
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Strong:

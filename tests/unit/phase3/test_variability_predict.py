@@ -163,6 +163,7 @@ def invoke(*arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+@pytest.mark.long
 def test_train_and_predict_on_the_command_line(tmp_path: Path) -> None:
     RUNS.to_csv(tmp_path / "runs.csv", index=False)
     model = tmp_path / "model.json"
