@@ -124,7 +124,10 @@ def test_yaml_is_what_its_keys_say(block: Block, tmp_path: Path, monkeypatch: py
             assert (ROOT / "configs" / f"{key}s".replace("pricess", "prices") / f"{content.pop(key)}.yaml").is_file()
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     for key, value in content.items():
-        TypeAdapter(Annotated[fields[key].annotation, fields[key]]).validate_python(value)
+        kind: Any = fields[key].annotation
+        for one in fields[key].metadata:
+            kind = Annotated[kind, one]
+        TypeAdapter(kind).validate_python(value)
 
 
 def _with_the_file(block: Block) -> dict[str, Any]:
