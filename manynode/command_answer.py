@@ -87,16 +87,16 @@ def answer_of(report: Path) -> dict[str, Any] | None:
 
 
 def run_result(results: list[Path]) -> dict[str, Any]:
-    """Return the document ``run-result/1`` of finished experiments, by their results folders."""
+    """Return the document ``run-result/1`` of finished experiments and strong scaling studies, by their folders."""
     found = []
     for folder in results:
-        report = folder / "report.html"
+        report = next(filter(Path.is_file, (folder / "report.html", folder / "strong.html")), None)
         found.append(
             {
                 "name": folder.name,
                 "results": str(folder),
-                "report": str(report) if report.is_file() else None,
-                "answer": answer_of(report),
+                "report": None if report is None else str(report),
+                "answer": None if report is None else answer_of(report),
             }
         )
     return {"schema": "run-result/1", "experiments": found}

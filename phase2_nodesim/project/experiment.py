@@ -55,8 +55,8 @@ def described(
     """Return the experiments: ``values`` are those of the skeleton's parameters, which stay in braces in the command.
 
     A node count with a compute phase that no measured job executes is left out, as those in ``refused``. If all are,
-    this is a :class:`UsageError`. With ``studied``, the experiment is the base of a study
-    of jobs of several sizes, at which the skeleton is known.
+    this is a :class:`UsageError`. With ``studied``, the experiment is the base of a study of jobs of several sizes, at
+    which that is true.
     """
     fixed = {name: value for name, value in request.program.parameters.items() if name not in values}
     application = dict(request.experiment["application"])

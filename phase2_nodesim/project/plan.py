@@ -69,6 +69,9 @@ def carry_out(
     if found.study is not None:
         say("strong scaling: a rank has less to do in larger jobs; compute times are measured in jobs of several sizes")
         texts[request.study] = experiment.study_text(found.study, request.study)
+    elif strong and len(nodes) > 1:
+        say("strong scaling: no jobs of several sizes that this host measures have the phases of the projected ones;")
+        say("compute times are those of one size, as the report warns")
     for path, text in texts.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             with tables.replacing(path) as part:
