@@ -37,7 +37,7 @@ ANSWERS = {
     "docker": "install.html",
 }
 # Sites that pages may link to; the test reaches none of them.
-ELSEWHERE = {"doi.org", "sst-simulator.org", "www.gem5.org", "squidfunk.github.io"}
+ELSEWHERE = {"doi.org", "sst-simulator.org", "www.gem5.org", "squidfunk.github.io", "jinja.palletsprojects.com"}
 
 
 class _Places(HTMLParser):
