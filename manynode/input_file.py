@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from manynode.errors import InputError, ManynodeError
+from manynode.errors import InputError, ManynodeError, UsageError
 
 MOST_BYTES = 2 * 2**30
 _Made = TypeVar("_Made")
@@ -58,6 +58,20 @@ def check(
 def beside(base: Path, name: str) -> Path | None:
     """Return the regular file ``name``, relative to ``base`` or else to the working directory; None without one."""
     return next((path for path in (base / name, Path(name)) if is_file(path)), None)
+
+
+def existing(base: Path, name: str, what: str, *, where: str, kind: str = "a path", remedy: str | None = None) -> Path:
+    """Return what :func:`beside` finds; a file that is nowhere is a :class:`UsageError`, in which ``what`` names it."""
+    found = beside(base, name)
+    if found is None:
+        raise UsageError(
+            f"{what} does not exist",
+            where=where,
+            found=name,
+            allowed=f"{kind}, relative to the experiment's folder or to the working directory",
+            remedy=remedy,
+        )
+    return found
 
 
 def read_bytes(

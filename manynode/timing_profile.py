@@ -14,9 +14,9 @@ Entries missing in a file of an earlier version are null: not known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -26,6 +26,7 @@ from manynode.waiting import Waiting
 
 SCHEMA = "timing-profile/1"
 MAX_EDGES = 101
+Size = TypeVar("Size", bound=float)
 
 Time = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -233,6 +234,13 @@ def _no_repetition(kind: str, names: Sequence[str]) -> None:
         if name in seen:
             raise ValueError(f"{kind} {name!r} is given twice")
         seen.add(name)
+
+
+def neighbours(sizes: Iterable[Size], size: Size) -> tuple[Size, Size]:
+    """Return the two sizes between whose profiles that of ``size`` lies; beyond all, the nearest two."""
+    known = sorted(sizes)
+    above = min(max(sum(one < size for one in known), 1), len(known) - 1)
+    return known[above - 1], known[above]
 
 
 def write_timing_profile(path: Path, profile: TimingProfile) -> None:

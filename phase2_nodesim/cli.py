@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from manynode.config.experiment import ApplicationSection, NodesimSection
+    from manynode.config.application_section import ApplicationSection
+    from manynode.config.experiment import NodesimSection
     from phase2_nodesim.parameters import FitParameters
 
 app = typer.Typer(help="Phase 2: compute times between MPI calls -> timing profile.", no_args_is_help=True)

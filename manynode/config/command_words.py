@@ -40,11 +40,6 @@ def names_in(command: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for text in found for name in _NAME.findall(text)))
 
 
-def job_names_in(command: Sequence[str]) -> list[str]:
-    """Return the names of a job that a command uses."""
-    return [name for name in names_in(command) if of_the_job(name)]
-
-
 def of_the_job(name: str) -> bool:
     """Say whether a name is one of a job's, and none that a parameter may have."""
     return _OF_THE_JOB.fullmatch(name) is not None
@@ -58,14 +53,14 @@ def for_job(
     A name without a value is a :class:`DoesNotFitError` where another number of ranks has one, else a
     :class:`UsageError`.
     """
-    return with_values(command, job_values(job_names_in(command), ranks, ranks_per_node, grid))
+    return with_values(command, job_values(names_in(command), ranks, ranks_per_node, grid))
 
 
 def job_values(
     names: Sequence[str], ranks: int, ranks_per_node: int | None, grid: GridSection | None
 ) -> dict[str, int]:
-    """Return the values of a job's names; one without a value is an error as those of :func:`for_job`."""
-    return {name: _value(name, ranks, ranks_per_node, grid_of(grid, ranks)) for name in names}
+    """Return the values of the job's names among these; one without a value is an error as those of :func:`for_job`."""
+    return {name: _value(name, ranks, ranks_per_node, grid_of(grid, ranks)) for name in names if of_the_job(name)}
 
 
 def _value(name: str, ranks: int, ranks_per_node: int | None, grid: Grid | None) -> int:

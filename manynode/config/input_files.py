@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from manynode import input_file
-from manynode.config.command_words import job_values, of_the_job
+from manynode.config.command_words import job_values
 from manynode.config.quantities import Section
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
@@ -41,15 +41,7 @@ def read_inputs(names: Sequence[str], base: Path, where: str) -> list[InputFile]
     """Return the files; one that cannot be read, or two of the same name, is a :class:`UsageError`."""
     found: dict[str, InputFile] = {}
     for given in names:
-        path = input_file.beside(base, given)
-        if path is None:
-            raise UsageError(
-                "an input file does not exist",
-                where=where,
-                found=given,
-                allowed="a file, relative to the experiment's folder or to the working directory",
-            )
-        made = _read(path.resolve())
+        made = _read(input_file.existing(base, given, "an input file", where=where, kind="a file").resolve())
         if made.name in found:
             raise UsageError(
                 "two input files have the same name", where=where, found=f"{found[made.name].path}, {given}"
@@ -58,6 +50,12 @@ def read_inputs(names: Sequence[str], base: Path, where: str) -> list[InputFile]
     return list(found.values())
 
 
+def digests(inputs: Sequence[InputFile]) -> dict[str, str]:
+    """Return the digests of the files by name, of which skeletons are."""
+    return {one.name: one.digest for one in inputs}
+
+
+@input_file.kept_until_changed
 def _read(path: Path) -> InputFile:
     if path.suffix != _TEMPLATE:
         return InputFile(name=path.name, path=str(path), digest=input_file.file_digest(path))
@@ -102,7 +100,7 @@ def rendered(
         if one.text is None:
             continue
         names = names_in_inputs([one])
-        known = {**values, **job_values([name for name in names if of_the_job(name)], ranks, ranks_per_node, grid)}
+        known = {**values, **job_values(names, ranks, ranks_per_node, grid)}
         if missing := [name for name in names if name not in known]:
             raise UsageError(
                 "a template uses a name that has no value",

@@ -158,15 +158,14 @@ def _check_own_phases(own: OwnTimesSection, application: str, known: Sequence[st
 
 def _record_table(name: str, base: Path) -> str:
     """Return the absolute path of a table of validations; the report's step reads and checks it."""
-    found = input_file.beside(base, name)
-    if found is None:
-        raise UsageError(
-            "a table of validations does not exist",
-            where="known_errors",
-            found=name,
-            allowed="a file of validation-record/1, relative to the experiment's folder or to the working directory",
-            remedy="correct the path; 'manynode simulate record' makes such a table",
-        )
+    found = input_file.existing(
+        base,
+        name,
+        "a table of validations",
+        where="known_errors",
+        kind="a file of validation-record/1",
+        remedy="correct the path; 'manynode simulate record' makes such a table",
+    )
     return str(found.resolve())
 
 
@@ -204,15 +203,13 @@ def _resolved_job(job: JobSection, where: str, base: Path) -> JobSection:
     parameters = resolve_skeleton(skeleton.name, skeleton.parameters, f"{where}: application")
     filled: dict[str, Any] = {"application": skeleton.model_copy(update={"parameters": parameters})}
     if job.timing_profile is not None:
-        found = input_file.beside(base, job.timing_profile)
-        if found is None:
-            raise UsageError(
-                "the timing profile of a job does not exist",
-                where=f"{where}: timing_profile",
-                found=job.timing_profile,
-                allowed="a path, relative to the experiment's folder or to the working directory",
-                remedy="correct the path, or leave it out: the job's computing then takes no time",
-            )
+        found = input_file.existing(
+            base,
+            job.timing_profile,
+            "the timing profile of a job",
+            where=f"{where}: timing_profile",
+            remedy="correct the path, or leave it out: the job's computing then takes no time",
+        )
         input_file.check(found, "the timing profile of a job", error=UsageError)
         filled["timing_profile"] = str(found.resolve())
     return job.model_copy(update=filled)

@@ -22,7 +22,7 @@ from manynode import input_file, tables
 from manynode.config.hosts_by_rank import placement_of
 from manynode.config.measured_collective import KEYS, SHAPE, Collective
 from manynode.config.validation import COMPUTE, MOST_SUM, OPERATION
-from manynode.errors import InputError, UsageError, nearest
+from manynode.errors import InputError, nearest
 
 RUN_COLUMNS = ("nodes", "replica", "seconds")
 COLLECTIVE_COLUMNS = ("collective", "bytes", "nodes", "ranks_per_node", "seconds")
@@ -60,21 +60,16 @@ def with_tables(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
 
 def _existing(name: str, base: Path, where: str) -> Path:
-    found = input_file.beside(base, name)
-    if found is None:
-        raise UsageError(
-            "a table of measurements does not exist"
-            if "placements" not in where
-            else "a table of hosts does not exist",
-            where=where,
-            found=name,
-            allowed="a CSV file, relative to the experiment's folder or to the working directory",
-            remedy="correct the path; 'manynode measured' makes tables of measurements from mpiP and IPM reports and "
-            "from OSU, IMB and pico tables"
-            if "placements" not in where
-            else "correct the path; the table has a row 'rank,host' for each rank",
+    what, remedy = (
+        ("a table of hosts", "correct the path; the table has a row 'rank,host' for each rank")
+        if "placements" in where
+        else (
+            "a table of measurements",
+            "correct the path; 'manynode measured' makes tables of measurements from mpiP and IPM reports and from "
+            "OSU, IMB and pico tables",
         )
-    return found
+    )
+    return input_file.existing(base, name, what, where=where, kind="a CSV file", remedy=remedy)
 
 
 def read_runs(path: Path) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from pydantic import Field, model_serializer, model_validator
 
 from manynode import input_file
 from manynode.config.quantities import PositiveInt, Quantity, Section, written
-from manynode.errors import InputError, UsageError, nearest
+from manynode.errors import InputError, nearest
 
 _COLUMNS = ("phase", "mean", "spread", "between_ranks", "class")
 _NEEDED = ("phase", "mean")
@@ -173,15 +173,14 @@ def with_own_times(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
     for key in ("phases", "alone"):
         name = filled.get(key)
         if isinstance(name, str):
-            found = input_file.beside(base, name)
-            if found is None:
-                raise UsageError(
-                    "a table of compute times does not exist",
-                    where=f"own_times: {key}",
-                    found=name,
-                    allowed="a CSV file, relative to the experiment's folder or to the working directory",
-                    remedy="correct the path, or write the rows into the experiment",
-                )
+            found = input_file.existing(
+                base,
+                name,
+                "a table of compute times",
+                where=f"own_times: {key}",
+                kind="a CSV file",
+                remedy="correct the path, or write the rows into the experiment",
+            )
             filled[key] = read_own_times(found)
             named.append(name)
     if named:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from manynode.config.experiment import ApplicationSection
+from manynode.config.application_section import ApplicationSection
 from manynode.config.resolved import checked, read_yaml
 from manynode.config.skeleton_files import derived_application, phases_of, recorded_application
 from manynode.errors import UsageError

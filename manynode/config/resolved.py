@@ -19,7 +19,8 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, Validation
 
 from manynode import input_file
 from manynode.config import yaml_text
-from manynode.config.experiment import ApplicationSection, Experiment
+from manynode.config.application_section import ApplicationSection
+from manynode.config.experiment import Experiment
 from manynode.config.input_files import InputFile
 from manynode.config.quantities import RESOLVED
 from manynode.config.sections import as_written

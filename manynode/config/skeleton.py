@@ -11,7 +11,7 @@ from typing import Any
 
 from manynode import process
 from manynode.config.application import DERIVED, REPLAY, read_application
-from manynode.config.experiment import ApplicationSection
+from manynode.config.application_section import ApplicationSection
 from manynode.errors import EngineFailedError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 from manynode import input_file
 from manynode.config.application import DERIVED, REPLAY, read_application
+from manynode.config.application_section import ApplicationSection
 from manynode.config.command_words import with_values
-from manynode.config.experiment import ApplicationSection
-from manynode.config.input_files import read_inputs
+from manynode.config.input_files import digests, read_inputs
 from manynode.derived import skeleton_file
 from manynode.derived.skeleton_model import DerivedSkeleton, GridSection
 from manynode.errors import UsageError
@@ -94,8 +94,8 @@ def _check_command(
             f"NAME.skeleton.yaml), or correct command and parameters. If both communicate alike, write this command to "
             f"{path} (program: command)",
         )
-    inputs = {one.name: one.digest for one in read_inputs(given.inputs, base, "application: inputs")}
-    constant = {name: value for name, value in program.fixed.items() if inputs}
+    inputs = digests(read_inputs(given.inputs, base, "application: inputs"))
+    constant = program.fixed if inputs else {}
     if inputs != program.inputs or any(given.input_values.get(name) != value for name, value in constant.items()):
         raise UsageError(
             "the skeleton is of other input files, or of other values in them",
@@ -132,13 +132,11 @@ def _skeleton_path(name: str, base: Path) -> Path:
             found=name,
             allowed=f"a path that ends in {SUFFIX}, as 'manynode derive' writes it",
         )
-    found = input_file.beside(base, name)
-    if found is None:
-        raise UsageError(
-            "the file of the derived skeleton does not exist",
-            where="application: derived",
-            found=name,
-            allowed="a path, relative to the experiment's folder or to the working directory",
-            remedy="derive it: manynode derive -- PROGRAM ...",
-        )
+    found = input_file.existing(
+        base,
+        name,
+        "the file of the derived skeleton",
+        where="application: derived",
+        remedy="derive it: manynode derive -- PROGRAM ...",
+    )
     return found.resolve()

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode import tables
-from manynode.config.command_words import DoesNotFitError, for_job, job_values, of_the_job, with_values
-from manynode.config.input_files import InputFile, digest_of_text, names_in_inputs, place, rendered
+from manynode.config.command_words import DoesNotFitError, for_job, job_values, names_in, with_values
+from manynode.config.input_files import InputFile, digest_of_text, digests, names_in_inputs, place, rendered
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
@@ -111,10 +111,9 @@ class Campaign:
             return folder
         self._check_calls()  # those of an earlier command
         self.say(f"recording {run.words()}")
-        texts = self._texts(run)
         record_run(
             folder, made["command"], self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s,
-            placed=(lambda files: place(self.inputs, texts, files)) if self.inputs else None,
+            placed=(lambda files: place(self.inputs, self._texts(run), files)) if self.inputs else None,
         )  # fmt: skip
         tables.write_json(folder / _FILE, SCHEMA, made)
         self._unchecked.append(run)
@@ -150,8 +149,8 @@ class Campaign:
         if not self.inputs:
             return made
         texts = self._texts(run)
-        files = {one.name: digest_of_text(texts[one.name]) if one.name in texts else one.digest for one in self.inputs}
-        return {**made, "inputs": files}
+        own = {name: digest_of_text(text) for name, text in texts.items()}
+        return {**made, "inputs": {**digests(self.inputs), **own}}
 
     def _texts(self, run: Run) -> dict[str, str]:
         return rendered(self.inputs, dict(run.parameters), run.ranks, self.ranks_per_node, self.grid)
@@ -159,8 +158,7 @@ class Campaign:
     def does_not_fit(self, ranks: int) -> str | None:
         """Return why the command has no arguments for so many ranks; None if it has."""
         try:
-            for_job(self.command, ranks, self.ranks_per_node, self.grid)
-            names = [name for name in names_in_inputs(self.inputs) if of_the_job(name)]
+            names = [*names_in(self.command), *names_in_inputs(self.inputs)]
             job_values(names, ranks, self.ranks_per_node, self.grid)
         except DoesNotFitError as error:
             return str(error.what)

@@ -161,11 +161,13 @@ def lifted(campaign: Campaign, runs: Sequence[Run], program: Program, output: Pa
 
 
 def _of_program(found: Derivation, program: Program) -> Derivation:
+    from manynode.config.input_files import digests
+
     found.skeleton["program"]["command"] = program.command
     if program.grid is not None:
         found.skeleton["program"]["grid"] = program.grid.stated
     if program.inputs:
-        found.skeleton["program"]["inputs"] = {one.name: one.digest for one in program.inputs}
+        found.skeleton["program"]["inputs"] = digests(program.inputs)
     return found
 
 

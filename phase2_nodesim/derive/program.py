@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from manynode.config.application import read_application
+from manynode.config.application_section import ApplicationSection
 from manynode.config.command_words import names_in, of_the_job
-from manynode.config.experiment import ApplicationSection
 from manynode.config.input_files import InputFile, check_words, names_in_inputs, read_inputs
 from manynode.config.resolved import checked, read_yaml
 from manynode.derived.expression import may_name

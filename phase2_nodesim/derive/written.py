@@ -14,6 +14,7 @@ from typing import Any
 
 from manynode import input_file
 from manynode.config.command_words import with_values
+from manynode.config.input_files import digests
 from manynode.derived import skeleton_file
 from manynode.errors import UsageError
 from phase2_nodesim.derive.program import Program
@@ -51,8 +52,7 @@ def check_replaceable(path: Path, program: Program, *, keep: str = "") -> None:
         skeleton = skeleton_file.checked(content, str(path))
         there = skeleton.program
         usual = {**there.fixed, **skeleton_file.values_of(skeleton, {})}
-        inputs = {one.name: one.digest for one in program.inputs}
-        wanted = (program.command, program.grid, inputs, program.parameters)
+        wanted = (program.command, program.grid, digests(program.inputs), program.parameters)
         if (there.command, there.grid, there.inputs, usual) != wanted:
             raise not_overwritten(
                 "the skeleton is of another command, or of other arguments or input files",

@@ -54,7 +54,7 @@ def carry_out(
     if derived != kept:
         derived.write(request.kept)
     nodes, refused = skeleton.judged(request, content, accepted)
-    strong = skeleton.strong_scaling(request, skeleton.campaign_of(request, say))
+    strong = skeleton.strong_scaling(request)
     values = skeleton.values(request, content)
 
     def known(number: int) -> bool:

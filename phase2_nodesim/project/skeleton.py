@@ -204,13 +204,13 @@ def refusal_lines(refused: Mapping[int, list[str]], ranks_per_node: int) -> list
     return lines
 
 
-def strong_scaling(request: Request, campaign: Campaign) -> bool:
+def strong_scaling(request: Request) -> bool:
     """Say whether the program divides the whole problem: as stated, or as its recorded runs of one problem show."""
     if request.scaling != "auto":
         return request.scaling == "strong"
     usual = Run.of(1, request.program.parameters).parameters
     runs = [run for run in request.learned if run.parameters == usual and run.ranks > 1]
-    return divides_the_problem({run.ranks: campaign.recorded(run) for run in runs})
+    return divides_the_problem({run.ranks: request.recordings / run.name for run in runs})
 
 
 def recorded_before(request: Request) -> int:

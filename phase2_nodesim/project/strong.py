@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.markers import CPU_TIME, read_marker_directory
+from manynode.timing_profile import neighbours
 from phase2_nodesim.project.measured_jobs import MOST_MEASURED, Phases, Runs
 
 # Of the share of a rank, with the number of ranks: -1 where it has 1/P of the work, 0 where its work is its own.
@@ -60,8 +61,7 @@ def sizes_to_measure(per_node: int, runs: Runs) -> list[int]:
 def not_executed(sizes: Sequence[int], nodes: int, phases: Phases) -> str | None:
     """Return a phase of a job of ``nodes`` that neither of the two jobs nearest to it executes, of those measured."""
     measured = of_study(sizes)[0]
-    above = min(max(sum(size < nodes for size in measured), 1), len(measured) - 1)
-    near = measured[above - 1 : above + 1] if nodes not in measured else [nodes]
+    near = [nodes] if nodes in measured else neighbours(measured, nodes)
     executed = {name for size in near for one in phases(size) for name in one}
     return min({name for one in phases(nodes) for name in one} - executed, default=None)
 

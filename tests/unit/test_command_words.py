@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from manynode.config.application_section import ApplicationSection
 from manynode.config.command_words import DoesNotFitError, for_job, names_in, with_values
-from manynode.config.experiment import ApplicationSection
 from manynode.config.resolved import ResolvedApplication
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import UsageError

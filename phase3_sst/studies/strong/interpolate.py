@@ -26,6 +26,7 @@ from manynode.timing_profile import (
     TimingProfile,
     Variance,
     WeightsPattern,
+    neighbours,
 )
 from phase3_sst.studies.strong.common_classes import common_classes
 
@@ -49,9 +50,7 @@ def at_work(sizes: Mapping[float, Times], work: float) -> Times:
     """
     if work in sizes:
         return sizes[work]
-    known = sorted(sizes)
-    above = min(max(sum(one < work for one in known), 1), len(known) - 1)
-    low, high = known[above - 1], known[above]
+    low, high = neighbours(sizes, work)
     part = math.log(work / low) / math.log(high / low)
     near = sizes[low if part < 0.5 else high].profile
     document, pairs = common_classes(sizes[low].classes, sizes[high].classes)

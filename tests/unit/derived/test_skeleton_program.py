@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from manynode.config.experiment import ApplicationSection
+from manynode.config.application_section import ApplicationSection
 from manynode.config.skeleton_files import derived_application
 from manynode.errors import OutputError, UsageError
 from phase2_nodesim.derive.program import Program
