@@ -124,6 +124,7 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
         right = promised[promised["rank"] == rank].to_dict("records")
         if not left or not right:
             return f"rank {rank} is only in the {'recording' if left else 'skeleton'}"
+        right = _without_freed(left, right)
         communicators: dict[int, int] = {}
         for index in range(max(len(left), len(right))):
             application = left[index] if index < len(left) else None
@@ -132,6 +133,16 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
             if fields:
                 return _message(rank, index, fields, left, right)
     return None
+
+
+def _without_freed(application: list[dict[str, Any]], skeleton: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out where a skeleton completes what the application freed or forgot: a simulated rank has to."""
+    done = {request for call in application for request in call["completes"]}
+    return [
+        call
+        for call in skeleton
+        if call["operation"] != "MPI_Waitall" or not call["completes"] or call["phase"] or done & {*call["completes"]}
+    ]
 
 
 def _call(operation: str, phases: list[str]) -> RecordedCall:

@@ -75,6 +75,8 @@ class ApplicationSection(Section):
             raise ValueError("parameters: a recording has none that could be changed; leave them out")
         if self.inputs and self.command is None:
             raise ValueError("inputs: have no effect without a 'command': the mini-apps read none")
+        if self.input_values and not self.inputs:
+            raise ValueError("input_values: have no effect without 'inputs', whose names they are of")
         if self.inputs and self.guest is not None:
             raise ValueError("guest: the engine gem5 runs no program with 'inputs'")
         if self.guest is not None and self.command is None:

@@ -25,6 +25,7 @@ class CallForm:
         return (*self.required, *self.optional)
 
 
+_DRAWN_BLOCKS = ("MPI_Alltoallv", "MPI_Alltoallw", "MPI_Ialltoallv", "MPI_Ialltoallw")
 _ROOTED = ("peer", "bytes")
 _SIZED = ("bytes",)
 _NEIGHBORS = ("sources", "destinations")
@@ -73,6 +74,11 @@ def _forms() -> dict[str, CallForm]:
 
 CALL_FORMS = _forms()
 """MPI's name -> its form, of all calls of ``skeletons/include/manynode/mpi.hpp``."""
+
+
+def draws_blocks(operation: str) -> bool:
+    """Say whether the blocks of a collective may be drawn: the ranks that send and receive one know the same size."""
+    return operation in _DRAWN_BLOCKS
 
 
 def block_fields(operation: str) -> tuple[str, ...]:

@@ -104,7 +104,8 @@ def _check_item(
         parse(text, f"{where}/{field}").check(names | {"k"} if field in BLOCKS else names, axes)
     if item.index is not None and (not may_name(item.index) or item.index in names):
         raise InputError("a loop's index has a name that is taken", where=f"{where}/index", found=item.index)
-    drawn = [size.draw for size in (item.bytes, item.receive_bytes) if isinstance(size, Drawn)]
+    sizes = (item.bytes, item.receive_bytes, item.sent, item.received)
+    drawn = [size.draw for size in sizes if isinstance(size, Drawn)]
     if item.site is not None and item.site >= len(skeleton.sites):
         raise InputError(
             "a derived skeleton has no such site",

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from manynode.config.quantities import Section
 from manynode.derived.arithmetic import LEAST, MOST
-from manynode.derived.call_forms import CALL_FORMS
+from manynode.derived.call_forms import CALL_FORMS, draws_blocks
 from manynode.derived.expression import may_name
 from manynode.derived.grids import MOST_DIMENSIONS, RULES, Layout, Order, Ties
 from manynode.errors import nearest
@@ -142,7 +142,7 @@ class Drawn(Section):
 
 
 class Item(Section):
-    """One of: a compute phase, a call, a loop, a group, a call that skeletons leave out (`site` alone)."""
+    """One of: a compute phase, a call, a loop, a group, freed requests, a call that skeletons leave out (`site`)."""
 
     when: ExpressionText | None = Field(default=None, description="Happens where this is not 0")
     compute: str | None = Field(default=None, description="Name of the phase")
@@ -153,14 +153,17 @@ class Item(Section):
     repeat: ExpressionText | None = Field(default=None, description="Number of times that `do` happens")
     index: str | None = Field(default=None, description="Name of the loop's counter, from 0")
     do: list[Item] | None = Field(default=None, description="Items of a loop or of a group")
+    free: Annotated[list[Label], Field(min_length=1)] | None = Field(
+        default=None, description="Names of requests: what is open of them completes by itself, and no wait takes it"
+    )
     peer: ExpressionText | None = Field(default=None, description="World rank: destination, source or root")
     source: ExpressionText | None = Field(default=None, description="MPI_Sendrecv: world rank of the source")
     bytes: ExpressionText | Drawn | None = Field(default=None, description="Size, as a recording has it")
     receive_bytes: ExpressionText | Drawn | None = Field(default=None, description="MPI_Sendrecv; default: `bytes`")
     tag: ExpressionText | None = Field(default=None, description="Default 0; -1 is MPI_ANY_TAG")
     receive_tag: ExpressionText | None = Field(default=None, description="MPI_Sendrecv; default: `tag`")
-    sent: ExpressionText | None = Field(default=None, description="Bytes of block `k`")
-    received: ExpressionText | None = Field(default=None, description="Bytes of block `k`")
+    sent: ExpressionText | Drawn | None = Field(default=None, description="Bytes of block `k`")
+    received: ExpressionText | Drawn | None = Field(default=None, description="Bytes of block `k`")
     sources: list[ExpressionText] | None = Field(default=None, description="Neighbours: world ranks")
     destinations: list[ExpressionText] | None = Field(default=None, description="Neighbours: world ranks")
     communicator: str | None = Field(default=None, description="Default: world")
@@ -192,11 +195,11 @@ class Item(Section):
 
     @model_validator(mode="after")
     def _has_one_form(self) -> Item:
-        forms = [name for name in ("compute", "call", "do") if getattr(self, name) is not None]
+        forms = [name for name in ("compute", "call", "do", "free") if getattr(self, name) is not None]
         if not forms and self.site is not None:
             forms = ["site"]
         if len(forms) != 1:
-            raise ValueError("an item has exactly one of 'compute', 'call' and 'do'")
+            raise ValueError("an item has exactly one of 'compute', 'call', 'do' and 'free'")
         given = {name for name in Item.model_fields if getattr(self, name) is not None} - {"when", forms[0]}
         if self.call is not None:
             self._check_call(self.call, given - {"site"})
@@ -223,6 +226,9 @@ class Item(Section):
             raise ValueError("take: not with 'each', which completes all open requests")
         if isinstance(self.bytes, Drawn) and "tag" not in form.fields:
             raise ValueError("bytes: only sizes of messages between two ranks are drawn")
+        drawn = [isinstance(blocks, Drawn) for blocks in (self.sent, self.received)]
+        if any(drawn) and not (draws_blocks(name) and self.sent == self.received):
+            raise ValueError("sent: drawn are the blocks of MPI_Alltoallv and MPI_Alltoallw, as those of 'received'")
 
 
 Family = Literal[

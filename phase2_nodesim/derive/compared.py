@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from manynode.derived.call_forms import draws_blocks
 from phase2_nodesim.communicators import WORLD
-from phase2_nodesim.derive.interpret import DRAWN, Content, Job
+from phase2_nodesim.derive.interpret import DRAWN, Content, Job, without_blocks
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.verdict import differs
 from phase2_nodesim.recording import RecordedCall
@@ -44,6 +45,8 @@ def job_of(content: Content, recording: Recording) -> Job:
 def without_sizes(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
     """Return a recorded call with ``DRAWN`` for the sizes that a skeleton draws."""
     sent, received = draws
+    if draws_blocks(call.operation):
+        return without_blocks(call)
     return call.but(bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from manynode.derived.call_forms import CALL_FORMS, block_fields
+from manynode.derived.call_forms import CALL_FORMS, block_fields, draws_blocks
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
@@ -74,13 +74,17 @@ class Composer:
         self.doubts, self._doubted, self.unvaried = [], set(), Unvaried(self.formulas)
         self._sites = {}
         items = self._items(tree, "body", {})
+        if self.waits.freed_last:
+            items.append({"free": list(self.waits.freed_last)})
         return Body(items, list(self._sites), [*self.doubts, *self.unvaried.doubts()])
 
     def _items(self, nodes: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> list[Content]:
         """Return the items of nodes. ``steps``: by leaf, how its tags grow with each index."""
-        found = []
-        for position, node in enumerate(nodes):
-            here = f"{where}/{position}"
+        found: list[Content] = []
+        for node in nodes:
+            if isinstance(node, Leaf) and (names := self.waits.freed.get(self._leaf)):
+                found.append({"free": list(names)})
+            here = f"{where}/{len(found)}"
             found.append(
                 self._loop_item(node, here, steps) if isinstance(node, Loop) else self._item(node, here, steps)
             )
@@ -141,12 +145,14 @@ class Composer:
                 self._doubt(f"{where}/{key}", rule.peers[which], rule.when[0])
         calls = self.observations.calls(number, leaf)
         first = next(iter(calls.values()))[0]
-        if (size := self.draws.size(number, 0)) is not None:
+        if rule.slot.is_message and (size := self.draws.size(number, 0)) is not None:
             found["bytes"] = self._drawn(size, calls, rule, lambda c: c.bytes)
         elif "bytes" in CALL_FORMS[mpi_name(rule.slot.operation)].fields:
             found["bytes"] = self._number(number, calls, where, "bytes", lambda c: c.bytes, lambda c: c.peer)
-        for key in block_fields(rule.slot.operation):
-            found[key] = self._blocks(number, calls, where, key)
+        for which, key in enumerate(block_fields(rule.slot.operation)):
+            size = self.draws.size(number, which) if draws_blocks(rule.slot.operation) else None
+            drawn = None if size is None else self._drawn_blocks(size, calls, rule)
+            found[key] = self._blocks(number, calls, where, key) if drawn is None else drawn
         if rule.slot.is_message:
             found["tag"] = self._tag(number, calls, where, "tag", lambda c: c.tag, {i: s[0] for i, s in steps.items()})
         if first.peer2 != NO_PEER:
@@ -182,6 +188,9 @@ class Composer:
                     + ", ".join(f"{name} {number}" for name, number in parameters.items()),
                 )
         return size
+
+    def _drawn_blocks(self, size: Any, calls: dict[int, list[RecordedCall]], rule: Rule) -> Any:
+        return self._drawn(size, calls, rule, lambda c: round(float(np.mean(c.sent))))
 
     def _tag(
         self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number,

@@ -15,6 +15,7 @@ from typing import Any
 
 from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
+from phase2_nodesim.communicators import WORLD
 from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compared import drop_contradicted, first_difference, recorded_entry
 from phase2_nodesim.derive.compose import Body, Composer
@@ -212,10 +213,25 @@ def _tried(best: Pattern, base: Sequence[Recording]) -> Iterator[list[Pattern]]:
 
 
 def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
-    """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
+    """Return the structure of the runs with the same parameters.
+
+    Parts of a divided problem may have sizes that come back at other numbers of ranks, and tell no calls apart.
+    """
     by_count = _by_count(base)
     identity = find_identity(by_count)
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
+    try:
+        return _identified(base, by_count, identity, irregular)
+    except InputError:
+        if not identity.by_bytes:
+            raise
+        return _identified(base, by_count, replace(identity, by_bytes=frozenset()), irregular)
+
+
+def _identified(
+    base: Sequence[Recording], by_count: Mapping[int, Sequence[Stream]], identity: Identity, irregular: frozenset[Site]
+) -> _Structure:
+    """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
     best = _pattern(by_count, identity, base)
     failure: InputError | None = None
     for patterns in _tried(best, base):
@@ -245,14 +261,19 @@ def _with_rules(
     points = Points([(recording.ranks, recording.parameters) for recording in base], pattern.grid)
     probe = Probe(pattern.grid, parameters)
     guards = Guards(points, probe)
-    leaf_of = {slot: number for number, leaf in enumerate(leaves(tree)) for slot in leaf.slots}
+    slots_of = [leaf.slots for leaf in leaves(tree)]
+    leaf_of = {slot: number for number, own in enumerate(slots_of) for slot in own}
     pairs = {}
     for (run, rank), indices in events.items():
         pairs[run, rank] = (by_count[base[run].ranks][rank], [leaf_of[index] for index in indices])
-    waits = name_requests(list(pairs.values()))
+    waits = name_requests([(*pair, events[where]) for where, pair in pairs.items()], slots_of)
     groups = find_groups(base, points, guards)
     rules = find_rules(slots, tree, points, guards, waits.makers, groups)
-    found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular)
+
+    def members(run: int, rank: int, communicator: int) -> Sequence[int]:
+        return base[run].groups[rank][communicator] if communicator > WORLD else range(base[run].ranks)
+
+    found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular, members)
     if not partners <= irregular:
         # The other ends of the same messages.
         return _with_rules(base, by_count, pattern, slots, events, irregular | partners)

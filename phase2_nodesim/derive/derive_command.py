@@ -62,7 +62,8 @@ def derive(
 ) -> None:
     """Derive a program's skeleton for all numbers of ranks from runs of a few, and check it on others.
 
-    Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it.
+    Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it;
+    a small one is recorded as well.
     The list 'assumptions' of a skeleton that is there already holds in the new one, too. A skeleton that was edited
     otherwise, or is of another command, is not overwritten without --force.
     """
@@ -70,6 +71,7 @@ def derive(
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, stated_grid, with_parameters
     from phase2_nodesim.derive.recordings import NotDerivedError
+    from phase2_nodesim.derive.settled import settled
     from phase2_nodesim.derive.verdict import verdict
     from phase2_nodesim.derive.written import check_replaceable
 
@@ -99,30 +101,12 @@ def derive(
     try:
         if refused is not None:
             raise refused
-        found = derived_from(campaign, learned, others, program, output)
+        found = settled(campaign, learned, others, program, output, targets)
     except NotDerivedError as error:
         found = approximated(campaign, [*learned, *others], program, output, error)
     text = write(output, program.name, found, {count: verdict(found.skeleton, count) for count in targets})
     typer.echo(text)
     typer.echo(str(output))
-
-
-def derived_from(
-    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], program: Program, output: Path
-) -> Derivation:
-    """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again.
-
-    Raises :class:`NotDerivedError` if there is no exact one.
-    """
-    from phase2_nodesim.derive.derivation import derive as derived
-    from phase2_nodesim.derive.judged import read_content
-    from phase2_nodesim.derive.recordings import check_size
-
-    check_size([campaign.recorded(run) for run in learned])
-    read = {run: campaign.recording(run) for run in [*learned, *held_out]}
-    stated = read_content(output).get("assumptions", []) if output.exists() else []
-    found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
-    return _of_program(found, program)
 
 
 def approximated(
@@ -135,6 +119,7 @@ def approximated(
     from manynode.derived.skeleton_model import SCHEMA
     from phase2_nodesim.derive.derivation import Derivation, Report
     from phase2_nodesim.derive.recordings import OfTheNodeError
+    from phase2_nodesim.derive.settled import of_program
 
     if isinstance(why, OfTheNodeError):
         raise why
@@ -149,7 +134,7 @@ def approximated(
     content = {
         "schema": SCHEMA, "name": program.name, "program": facts, "approximate": section, "recorded": recorded,
     }  # fmt: skip
-    return _of_program(Derivation(content, Report()), program)
+    return of_program(Derivation(content, Report()), program)
 
 
 def lifted(campaign: Campaign, runs: Sequence[Run], program: Program, output: Path, why: str) -> dict[str, Any]:
@@ -158,17 +143,6 @@ def lifted(campaign: Campaign, runs: Sequence[Run], program: Program, output: Pa
 
     usual = [run for run in runs if dict(run.parameters) == program.parameters]
     return approximate([campaign.recorded(run) for run in usual], why, output)
-
-
-def _of_program(found: Derivation, program: Program) -> Derivation:
-    from manynode.config.input_files import digests
-
-    found.skeleton["program"]["command"] = program.command
-    if program.grid is not None:
-        found.skeleton["program"]["grid"] = program.grid.stated
-    if program.inputs:
-        found.skeleton["program"]["inputs"] = digests(program.inputs)
-    return found
 
 
 def write(output: Path, name: str, found: Derivation, verdicts: Mapping[int, Verdict]) -> str:

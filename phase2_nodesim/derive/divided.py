@@ -59,6 +59,21 @@ DEALS: tuple[tuple[Deal, str], ...] = (
 )
 
 
+def _without(edges: tuple[bool, bool], deal: Deal, form: str) -> tuple[Deal, str]:
+    """Return a way to deal cells in which the first part, the last one, or both lack a cell: that at the boundary."""
+    first, last = edges
+    words = " - ({c} == 0)" * first + " - ({c} == {d} - 1)" * last
+    return (
+        lambda cells, parts, part: deal(cells, parts, part) - (first and part == 0) - (last and part == parts - 1),
+        f"({form}{words})",
+    )
+
+
+_EDGES = ((True, True), (True, False), (False, True))
+# Where values at the boundary are given, those parts do without them.
+_EDGED = tuple(_without(edges, *one) for edges in _EDGES for one in DEALS)
+
+
 @dataclass(frozen=True)
 class _Range:
     """``unit`` bytes for each of ``cells``, and a border."""
@@ -81,10 +96,11 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
         return []
     named = sorted({value for _, parameters in formulas.points.runs for value in parameters.values()})
     found: list[tuple[tuple[int, ...], str]] = []
-    for axis in _axes(formulas):
-        seen = _seen(observed[0], (axis,), formulas)
-        if seen is not None and len(np.unique(seen[:, 0])) >= FEWEST_VALUES:
-            found += _alone(seen, axis, named)
+    for deals in (DEALS, _EDGED):
+        for axis in [] if found else _axes(formulas):
+            seen = _seen(observed[0], (axis,), formulas)
+            if seen is not None and len(np.unique(seen[:, 0])) >= FEWEST_VALUES:
+                found += _alone(seen, axis, named, deals)
     texts = list(dict.fromkeys(text for _, text in sorted(found)))
     if not texts:
         for axes in itertools.combinations(_axes(formulas, ranks=False), 2):
@@ -94,10 +110,10 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
 
 
 def _alone(
-    seen: Values, axis: _Axis, named: Sequence[int], largest: int = LARGEST
+    seen: Values, axis: _Axis, named: Sequence[int], deals: Iterable[tuple[Deal, str]] = DEALS, largest: int = LARGEST
 ) -> Iterator[tuple[tuple[int, ...], str]]:
     """Yield ranges whose parts have the sizes seen, as (what is believed first, expression)."""
-    for deal, form in DEALS:
+    for deal, form in deals:
         for one in _ranges(seen.tolist(), deal, named, largest):
             text = one.text(form, axis)
             yield (int(one.cells not in named), int(one.border != 0), abs(one.border), one.cells), text
@@ -137,7 +153,7 @@ def _faces(seen: Values, axes: Sequence[_Axis], named: Sequence[int]) -> Iterato
             ]
             block = _Range(n, 1, border).text(form, axes[0])
             rest = np.unique(np.array(others, np.int64), axis=0)
-            for order, text in _alone(rest, axes[1], named, _LARGEST_SIDE):
+            for order, text in _alone(rest, axes[1], named, largest=_LARGEST_SIDE):
                 yield (*order, abs(border), n), block, text
 
 

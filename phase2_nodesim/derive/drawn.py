@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp, wasserstein_distance
 
+from manynode.derived.call_forms import draws_blocks
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.compared import job_of
 from phase2_nodesim.derive.events import RECEIVES
@@ -64,7 +65,7 @@ class Draws:
             self._sizes |= dict.fromkeys(one.load.ends, size)
 
     def size(self, leaf: int, which: int) -> Any:
-        """Return the field ``bytes`` of a leaf, or ``receive_bytes`` (``which`` is 1) of MPI_Sendrecv; None: exact."""
+        """Return the field ``bytes`` of a leaf, or (``which`` is 1) what it receives besides; None: exact."""
         return self._sizes.get((leaf, which))
 
     def mean(self, size: Any) -> str:
@@ -80,8 +81,9 @@ class Draws:
     def _means(self, one: _Seen, fitted: Sequence[tuple[_Seen, list[str]]]) -> list[str]:
         runs = list(one.sizes)
         if len(runs) >= FEWEST_RUNS:
-            extents = [[self.points.of_run(name, run) for name in self._axes] for run in runs]
-            return means([one.means[run] for run in runs], extents, self._axes)
+            names = self._axes * 2 if one.load.blocks else self._axes
+            extents = [[self.points.of_run(name, run) for name in names] for run in runs]
+            return means([one.means[run] for run in runs], extents, names)
         # A set that only large jobs have, such as messages to the second neighbour of an axis with three ranks.
         like = [
             (other.distance(one), texts)
@@ -186,7 +188,7 @@ def comparison(content: Content, recording: Recording) -> Comparison | None:
             if call.operation in RECEIVES:
                 continue
             if draws is not None and draws[0] is not None:
-                seen[draws[0]].append(call.bytes)
+                seen[draws[0]] += call.sent if draws_blocks(call.operation) else (call.bytes,)
             else:
                 exact += call.bytes
     expected = apart = 0.0

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from phase2_nodesim.derive.guards import square_conditions
 from phase2_nodesim.derive.patterns import Pattern
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
@@ -126,11 +127,13 @@ def _alike(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
 def _take_turns(rules: Sequence[Rule], points: Points) -> bool:
     """Say whether some of the messages are made in some runs only, and others of them in other runs only.
 
-    A change that is followed by runs of four times its size is believed to be the last one.
+    A change that is followed by runs of four times its size is believed to be the last one, and so is a condition on
+    which axis of the grid is longer.
     """
-    runs = [frozenset(points.run_of(int(point)) for point in np.flatnonzero(rule.present)) for rule in rules]
-    for one, other in itertools.combinations(runs, 2):
-        if one & other:
+    relations = square_conditions(points.rule.dimensions if points.rule else 0)
+    runs = [(rule, frozenset(points.run_of(int(point)) for point in np.flatnonzero(rule.present))) for rule in rules]
+    for (a, one), (b, other) in itertools.combinations(runs, 2):
+        if one & other or all(any(relation in rule.when[0] for relation in relations) for rule in (a, b)):
             continue
         which = sorted((points.runs[run][0], run in one) for run in one | other)
         changes = [after[0] for before, after in itertools.pairwise(which) if before[1] != after[1]]

@@ -2,7 +2,8 @@
 
 In: the points at which a call was seen and those at which it was not. Out: all conditions that separate them, simplest
 first. A condition on the axes along which a message goes is believed before one on anything else; without such axes all
-conditions of the fewest parts remain, and differ where they differ. Two parts at most.
+conditions of the fewest parts remain, and differ where they differ. Two parts at most, beside that the peer is there,
+and others where another axis of the grid is the longer one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from phase2_nodesim.derive.probe import Probe
 _MOST_LEVELS = 7  # of a tree
 
 ALWAYS = "1"
+NEVER = "0"
+# Of some jobs: more of them multiply.
+_MOST_IN_JOBS = 3
 
 
 def axis_conditions(axis: int) -> list[str]:
@@ -29,6 +33,13 @@ def axis_conditions(axis: int) -> list[str]:
     ends = [f"{c} > 0", f"{c} < {d} - 1", f"{c} == 0", f"{c} == {d} - 1"]
     extents = [f"{d} > 1", f"{d} > 2", f"{d} == 1", f"{d} <= 2"]
     return [*ends, *extents, f"{c} % 2 == 0", f"{c} % 2 == 1", f"{d} % 2 == 0", f"{d} % 2 == 1"]
+
+
+def square_conditions(axes: int) -> list[str]:
+    """Return the conditions on two axes: programs order their work by the longer one."""
+    pairs = itertools.combinations(range(axes), 2)
+    relations = ("==", "!=", "<=", ">", ">=", "<")
+    return [f"d{one} {relation} d{other}" for one, other in pairs for relation in relations]
 
 
 def general_conditions(rule: GridRule | None) -> list[str]:
@@ -78,6 +89,15 @@ class Guards:
     def _general(self) -> dict[str, Truths]:
         return self._table(general_conditions(self.points.rule))
 
+    @cached_property
+    def _squares(self) -> list[str]:
+        return square_conditions(self.points.rule.dimensions if self.points.rule else 0)
+
+    @cached_property
+    def _of_places(self) -> dict[str, Truths]:
+        """Those on a rank's place in the grid: together with others, sizes of jobs explain anything."""
+        return {text: values for text, values in self._general.items() if text.startswith("c")}
+
     def find(self, yes: Truths, no: Truths, own: Sequence[str] = ()) -> list[str]:
         """Return the conditions that hold at ``yes`` and not at ``no``; empty if there are none.
 
@@ -87,15 +107,46 @@ class Guards:
             return [ALWAYS]
         key = (yes.tobytes(), no.tobytes(), tuple(own))
         if key not in self._known:
-            # Sizes of jobs alone never explain a call, but they may be what is behind it.
-            found = _separating(self._table(own), yes, no) if own else []
-            if found:
-                found += self._thresholds(yes, no, own[0])
-            else:
-                found = _separating(self._general, yes, no)
-                found += self._thresholds(yes, no) if found else []
-            self._known[key] = self._distinct(found)
+            self._known[key] = self._distinct(self._of_few_parts(yes, no, own)) or self._by_longer_axis(yes, no)
         return self._known[key]
+
+    def _of_few_parts(self, yes: Truths, no: Truths, own: Sequence[str]) -> list[_Condition]:
+        # Sizes of jobs alone never explain a call, but they may be what is behind it.
+        found = _separating(self._table(own), yes, no) if own else []
+        if found:
+            return found + self._thresholds(yes, no, own[0])
+        found = _separating(self._general, yes, no)
+        if found:
+            return found + self._thresholds(yes, no)
+        found = _separating(self._table([*own, *self._squares]), yes, no)
+        return found or self._where_the_peer_is(yes, no, own)
+
+    def _where_the_peer_is(self, yes: Truths, no: Truths, own: Sequence[str]) -> list[_Condition]:
+        """Return conditions beside that the message's peer is there."""
+        there = self.points.truths(own[0]) if own else None
+        if there is None or not there[yes].all():
+            return []
+        found = _separating(self._of_places, yes, no & there)
+        return [_Condition(f"{own[0]} and ({one.text})", (own[0], one.text)) for one in found]
+
+    def _by_longer_axis(self, yes: Truths, no: Truths) -> list[str]:
+        """Return conditions that are others in jobs whose grid is longer along one axis."""
+        found = []
+        for relation in self._squares:
+            there = self.points.truths(relation)
+            if there is None or not 0 < np.count_nonzero(there) < there.size:
+                continue
+            parts = [self._in_jobs(yes & jobs, no & jobs) for jobs in (there, ~there)]
+            found += [f"({one}) if {relation} else ({other})" for one in parts[0] for other in parts[1]]
+        return self.probe.distinct(found)
+
+    def _in_jobs(self, yes: Truths, no: Truths) -> list[str]:
+        """Return the conditions in some jobs."""
+        if not no.any():
+            return [ALWAYS]
+        if not yes.any():
+            return [NEVER]
+        return self._distinct(_separating(self._of_places, yes, no))[:_MOST_IN_JOBS]
 
     def on(self, points: Points) -> Guards:
         """Return the same on other points."""

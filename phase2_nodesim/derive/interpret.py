@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manynode.derived.call_forms import BLOCKS, WAITS_FOR_ONE, block_fields
+from manynode.derived.call_forms import BLOCKS, WAITS_FOR_ONE, block_fields, draws_blocks
 from manynode.derived.expression import Expression, Scope, parse
 from manynode.derived.grids import coordinate_names
 from manynode.derived.skeleton_file import grid_of
@@ -100,7 +100,7 @@ class Job:
 
     ``means`` are the mean sizes of its distributions [bytes]. ``drawn`` has, once :meth:`calls` was called, for each
     rank the calls with drawn sizes: by number, the distributions of what is sent or received, and of what MPI_Sendrecv
-    receives.
+    or MPI_Alltoallv receives.
     """
 
     def __init__(self, content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> None:
@@ -213,13 +213,17 @@ class Job:
                 for lane in step.lanes.tolist():
                     found[lane].phases.append(content["compute"])
                 continue
+            if "free" in content:
+                for lane in step.lanes.tolist():
+                    found[lane].free(content["free"])
+                continue
             if step.item.call is None:
                 for lane in step.lanes.tolist():
                     found[lane].add(passing(self.sites[content["site"]]), None)
                 continue
             if step.key not in self._rows:
                 self._rows[step.key] = _waiting(step) if step.item.call.startswith("MPI_Wait") else _calling(step, self)
-            pair = (draw_of(content, "bytes"), draw_of(content, "receive_bytes"))
+            pair = draws_of(step.item)
             draws = pair if any(pair) else None
             for lane, number, call in self._rows[step.key]:
                 if call is None:
@@ -259,6 +263,9 @@ class _Rank:
             request, self.made = self.made, self.made + 1
             self.open.append((name, request))
         self.calls.append(self.placed(call, request))
+
+    def free(self, names: Sequence[str]) -> None:
+        self.open = [one for one in self.open if one[0] not in names]
 
     def wait(self, content: Content, take: int) -> None:
         names = content["requests"]
@@ -315,12 +322,26 @@ def _with_blocks(rows: Sequence[_Row], step: Step, members: Members) -> list[_Ro
             found.append((lane, take, call))
             continue
         blocks = {field: tuple(column[: members.sizes[lane], number].tolist()) for field, column in columns.items()}
+        if any(draws_of(step.item)):
+            found.append((lane, take, without_blocks(call.but(**blocks))))
+            continue
         size = call.bytes
         if call.peer == NO_PEER:  # what a rank contributes follows from the blocks
             every = "llgather" in call.operation
             size = blocks["received"][int(members.places[lane])] if every else sum(next(iter(blocks.values())))
         found.append((lane, take, call.but(bytes=size, **blocks)))
     return found
+
+
+def without_blocks(call: RecordedCall) -> RecordedCall:
+    """Return a call with ``DRAWN`` for the size of each block."""
+    return call.but(bytes=DRAWN, sent=(DRAWN,) * len(call.sent), received=(DRAWN,) * len(call.received))
+
+
+def draws_of(item: Item) -> tuple[str | None, str | None]:
+    """Return the distributions of what an item sends or receives, and of what it receives besides."""
+    fields = BLOCKS if draws_blocks(str(item.call)) else ("bytes", "receive_bytes")
+    return draw_of(item.content, fields[0]), draw_of(item.content, fields[1])
 
 
 def draw_of(content: Content, field: str) -> str | None:

@@ -2,16 +2,18 @@
 
 In: the slots of the runs with the same parameters, and which leaf of the program each event is. Out: the places whose
 sizes no rule gives (:func:`irregular_places`), and a :class:`Load` for each set of leaves that send to each other and
-receive from each other. Both ends of a message draw its size, so that they must have the same distribution and count
-its messages in the same order; what does not allow that is an :class:`InputError`.
+receive from each other. A block of MPI_Alltoallv is a message from one rank to another. Both ends of a message draw its
+size, so that they must have the same distribution and count its messages in the same order; what does not allow that is
+an :class:`InputError`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from manynode.derived.call_forms import draws_blocks
 from manynode.errors import InputError
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import RECEIVES, SENDS, Event, Stream
@@ -19,8 +21,10 @@ from phase2_nodesim.derive.slots import Slot
 
 # Operation and site.
 Site = tuple[str, str]
-# A leaf, and which of its sizes: 0 is what it sends or receives, 1 what MPI_Sendrecv receives.
+# A leaf, and which of its sizes: 0 is what it sends or receives, 1 what MPI_Sendrecv or MPI_Alltoallv receives.
 End = tuple[int, int]
+# A run, a rank, the number of a communicator -> its members.
+Members = Callable[[int, int, int], Sequence[int]]
 # Sizes of the messages from one rank to another, in order.
 Series = list[int]
 
@@ -30,9 +34,10 @@ _MOST_BLOCKS = 8
 
 @dataclass
 class Load:
-    """The messages of one distribution: ``series`` by (run, sender, receiver)."""
+    """The messages of one distribution, or blocks: ``series`` by (run, sender, receiver)."""
 
     ends: set[End]
+    blocks: bool = False
     series: dict[tuple[int, int, int], Series] = field(default_factory=dict)
 
     def sizes(self, run: int) -> list[int]:
@@ -44,26 +49,27 @@ def irregular_places(slots: Sequence[Slot]) -> frozenset[Site]:
     """Return the places of messages that have more sizes on the ranks of one run than blocks of an array have."""
     found = set()
     for slot in slots:
-        if not slot.is_message or slot.along:
+        blocks = draws_blocks(slot.operation)
+        if not (slot.is_message or blocks) or slot.along:
             continue
         sizes: dict[tuple[int, int], set[int]] = defaultdict(set)
         for (run, _), events in slot.seen.items():
             for call in (event.call for event in events):
-                sizes[run, 0].add(call.bytes)
-                sizes[run, 1].add(call.bytes2)
+                sizes[run, 0].update(call.sent if blocks else (call.bytes,))
+                sizes[run, 1].update(call.received if blocks else (call.bytes2,))
         if max(map(len, sizes.values())) > _MOST_BLOCKS:
             found.add(slot.place[:2])
     return frozenset(found)
 
 
 def loads(
-    streams: Sequence[tuple[int, int, Stream, Sequence[int]]], places: frozenset[Site]
+    streams: Sequence[tuple[int, int, Stream, Sequence[int]]], places: frozenset[Site], members: Members
 ) -> tuple[list[Load], frozenset[Site]]:
     """Return the distributions of the messages at ``places``, and the places at the other ends of these messages.
 
     ``streams`` are (run, rank, events, leaf of each event).
     """
-    sent, received = _channels(streams)
+    sent, received = _channels(streams, places, members)
     groups = _Groups()
     partners: set[Site] = set()
     for channel, sends in sent.items():
@@ -71,7 +77,8 @@ def loads(
             if one.site in places or other.site in places:
                 partners |= {one.site, other.site}
                 groups.join(one.end, other.end)
-    found = {number: Load(ends) for number, ends in groups.numbered().items()}
+    of_blocks = {half.end for halves in sent.values() for half in halves if draws_blocks(half.site[0])}
+    found = {number: Load(ends, bool(ends & of_blocks)) for number, ends in groups.numbered().items()}
     for side in (sent, received):
         by_pair: dict[tuple[int, int, int, int], list[_Half]] = defaultdict(list)
         for (run, sender, receiver, _), halves in side.items():
@@ -97,13 +104,18 @@ class _Half:
 _Channels = dict[tuple[int, int, int, int], list[_Half]]
 
 
-def _channels(streams: Sequence[tuple[int, int, Stream, Sequence[int]]]) -> tuple[_Channels, _Channels]:
-    """Return what is sent and what is received by (run, sender, receiver, tag), in order."""
+def _channels(
+    streams: Sequence[tuple[int, int, Stream, Sequence[int]]], places: frozenset[Site], members: Members
+) -> tuple[_Channels, _Channels]:
+    """Return what is sent and received by (run, sender, receiver, tag), in order; blocks at ``places`` alone."""
     sent: _Channels = defaultdict(list)
     received: _Channels = defaultdict(list)
     for run, rank, events, leaves in streams:
         for order, (event, leaf) in enumerate(zip(events, leaves, strict=True)):
-            for which, sends, peer, size, tag in _ends(event):
+            of_blocks = draws_blocks(event.operation) and event[:2] in places
+            for which, sends, peer, size, tag in (
+                _blocks(event, members(run, rank, event.call.communicator)) if of_blocks else _ends(event)
+            ):
                 if peer == PROC_NULL_PEER:
                     continue
                 half = _Half((leaf, which), (event.operation, event.site), size, order)
@@ -126,6 +138,15 @@ def _ends(event: Event) -> Iterator[tuple[int, bool, int, int, int]]:
     else:
         yield 0, True, call.peer, call.bytes, call.tag
         yield 1, False, call.peer2, call.bytes2, call.receive_tag
+
+
+def _blocks(event: Event, members: Sequence[int]) -> Iterator[tuple[int, bool, int, int, int]]:
+    """Yield the same for the blocks of a collective."""
+    call = event.call
+    for which, blocks in enumerate((call.sent, call.received)):
+        for peer, size in zip(members, blocks, strict=True):
+            # Blocks are no messages: the communicator tells them apart, as a tag that messages cannot have.
+            yield which, which == 0, peer, size, -2 - call.communicator
 
 
 def _add(load: Load, pair: tuple[int, int, int], sizes: Series, received: bool) -> None:

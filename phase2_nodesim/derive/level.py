@@ -10,11 +10,15 @@ Level = Literal["proved", "agreed", "assumed", "approximate", "refused"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """``error``: of an approximate skeleton, the expected relative error of the time without computation."""
+    """``error``: of an approximate skeleton, the expected relative error of the time without computation.
+
+    ``deciding``: numbers of ranks whose recordings would decide what is left open.
+    """
 
     level: Level
     reasons: tuple[str, ...] = ()
     error: float = 0.0
+    deciding: tuple[int, ...] = ()
 
     @property
     def usable(self) -> bool:

@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from manynode.derived.call_forms import draws_blocks
 from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES
-from phase2_nodesim.derive.interpret import Content, Job, draw_of
+from phase2_nodesim.derive.interpret import Content, Job, draws_of
 
 # Jobs with so many times fewer ranks than the largest one are small.
 _SMALL = 4
@@ -45,16 +48,20 @@ class LoadShare:
             if call is None:
                 continue
             calls += len(step.lanes)
-            names = [draw_of(step.item.content, field) for field in ("bytes", "receive_bytes")]
+            names = draws_of(step.item)
             drawn_calls += len(step.lanes) if any(names) else 0
             if call in RECEIVES:
                 continue
             real = step.lanes >= 0 if call not in POINT_TO_POINT else step.number("peer") >= 0
-            size = float(step.number("bytes")[real].sum())
+            sizes = step.number("bytes")[real]
+            parts = np.ones_like(sizes)
+            if names[0] is not None and draws_blocks(call):
+                sizes, parts = step.number("sent"), job.members(job.communicator(step.item)).sizes[step.lanes]
+            size = float((sizes * parts).sum())
             volume += size
             if names[0] is not None:
                 drawn += size
-                open_ += spread[names[0]] * int(real.sum())
+                open_ += spread[names[0]] * float(parts.sum())
         shares = drawn_calls / max(calls, 1), drawn / max(volume, 1.0)
         if recorded is not None:
             return cls(*shares, abs(recorded.get("volume_error", 0.0)), recorded=True)

@@ -110,6 +110,8 @@ def mismatch(job: Job) -> str | None:
     open_: dict[str, _Array] = defaultdict(lambda: np.zeros(job.ranks, np.int64))
     for order, step in enumerate(job.steps(most_repetitions=_REPETITIONS)):
         call = step.item.call
+        for name in step.item.content.get("free", ()):
+            open_[name][step.lanes] = 0
         if call is None:
             continue
         if (wrong := _requests(step, call, open_)) is not None:

@@ -23,6 +23,8 @@ Reals = NDArray[np.float64]
 # Fewer runs fit any sum of two terms.
 FEWEST_RUNS = 4
 _MOST_TERMS = 4
+# With more products than this, sums have two terms at most.
+_MANY_PRODUCTS = 16
 # A term that never is more than this share of the mean is none.
 _NOTHING = 1e-3
 # Relative: no mean of sizes is better known than this.
@@ -50,17 +52,25 @@ def means(sizes: Sequence[float], extents: Sequence[Sequence[int]], names: Seque
 
     Args:
         sizes: mean of each run [bytes], of at least ``FEWEST_RUNS``.
-        extents: in each run, what ``names`` stand for: the extents of the grid, or the number of ranks.
+        extents: in each run, what ``names`` stand for: the extents of the grid, or the number of ranks. A name may be
+            there twice: blocks that each rank has for each other one are parts of parts.
     """
     wanted = np.asarray(sizes, float)
     if np.ptp(wanted) == 0:
         return [str(round(wanted[0]))]
-    products = [one for number in range(len(names) + 1) for one in itertools.combinations(range(len(names)), number)]
+    axes = range(len(names))
+    by_names = {
+        tuple(sorted(names[axis] for axis in one)): one
+        for number in range(len(names) + 1)
+        for one in itertools.combinations(axes, number)
+    }
+    products = list(by_names.values())
+    most = _MOST_TERMS if len(products) <= _MANY_PRODUCTS else 2
     table = np.array([[1 / math.prod(found[axis] for axis in one) for one in products] for found in extents])
     table /= np.maximum(wanted, wanted.max() / 100)[:, None]
     target = wanted / np.maximum(wanted, wanted.max() / 100)
     found = []
-    for number in range(1, min(_MOST_TERMS, len(wanted) - 2) + 1):
+    for number in range(1, min(most, len(wanted) - 2) + 1):
         for chosen in itertools.combinations(range(len(products)), number):
             part = table[:, chosen]
             factors = nnls(part, target)[0]

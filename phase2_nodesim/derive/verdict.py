@@ -73,9 +73,12 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     least = min((one["ranks"] for one in recorded), default=1)
     if ranks < least:
         # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
-        return Verdict("refused", (f"no recording is smaller than {least} ranks; one of {ranks} would decide",))
+        why = f"no recording is smaller than {least} ranks; one of {ranks} would decide"
+        return Verdict("refused", (why,), deciding=(ranks,))
     counts = [one["ranks"] for one in recorded]
-    reasons = [_reason(doubt, job, job_of, counts) for doubt in content.get("doubts", []) if disagrees(doubt, job)]
+    doubts = [doubt for doubt in content.get("doubts", []) if disagrees(doubt, job)]
+    judged = [(doubt, _deciding(doubt, job, job_of, counts)) for doubt in doubts]
+    reasons = [_reason(doubt, job, number) for doubt, number in judged]
     if not reasons:
         try:
             found = mismatch(job)
@@ -86,7 +89,8 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     if drawn and drawn.error > MOST_SPREAD:
         reasons.append(f"{drawn}: recordings of more ranks would decide")
     if reasons:
-        return Verdict("refused", tuple(dict.fromkeys(reasons)))
+        deciding = tuple(sorted({number for _, number in judged if number is not None}))
+        return Verdict("refused", tuple(dict.fromkeys(reasons)), deciding=deciding)
     assumptions = [f"stated by hand: {one['at']}: {one['says']}" for one in content.get("assumptions", [])]
     if not recorded:
         assumptions.append("stated by hand: the whole skeleton, of which no run was recorded")
@@ -171,17 +175,22 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
             yield of_block
 
 
-def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job], recorded: Collection[int]) -> str:
+def _deciding(doubt: Content, job: Job, job_of: Callable[[int], Job], recorded: Collection[int]) -> int | None:
+    """Return the number of ranks whose recording would decide a doubt, among those that a user may record."""
+    if doubt["at"] == "grid" and job.stated_extents:
+        # Where no rule gives the program's grids, another number of ranks says nothing about this one.
+        return job.ranks
+    # A program that ran on powers of two alone may take no others.
+    kinds = kinds_of(recorded) if recorded else []
+    in_order = sorted(_RECORDABLE, key=lambda ranks: not of_kinds(ranks, kinds))
+    return next((ranks for ranks in in_order if disagrees(doubt, job_of(ranks))), None)
+
+
+def _reason(doubt: Content, job: Job, deciding: int | None) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
     if doubt["says"] == "0" and not doubt["at"].startswith(PLACE):
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
     if doubt["at"] == "grid" and job.stated_extents:
-        # Where no rule gives the program's grids, another number of ranks says nothing about this one.
         known = ", ".join(map(str, sorted(job.stated_extents)))
         return f"{what}, and none has the program's own grids at {known} ranks; a recording of {job.ranks} would decide"
-    # A program that ran on powers of two alone may take no others.
-    kinds = kinds_of(recorded) if recorded else []
-    for ranks in sorted(_RECORDABLE, key=lambda ranks: not of_kinds(ranks, kinds)):
-        if disagrees(doubt, job_of(ranks)):
-            return f"{what}; a recording of {ranks} ranks would decide"
-    return what
+    return what if deciding is None else f"{what}; a recording of {deciding} ranks would decide"

@@ -1,20 +1,22 @@
 """Names for requests, so that each wait completes the ones that the recording says.
 
-In: the streams with the rule of each event. Out: a name for each rule that makes requests, and what each waiting rule
-says: its names, their order, how many it takes. Requests that the same waits complete share a name. A wait that no such
-words describe is an :class:`InputError`.
+In: the streams with the rule and the slot of each event. Out: a name for each rule that makes requests, and what each
+waiting rule says: its names, their order, how many it takes. Requests that the same waits complete share a name; what
+nothing completes is freed before the next wait for its name (:mod:`.freed`). A wait that no such words describe is an
+:class:`InputError`.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.errors import InputError
 from phase2_nodesim.derive.events import Event, Stream
+from phase2_nodesim.derive.freed import Spans, freeing_leaves
 from phase2_nodesim.derive.places import EACH, call_at
 
 
@@ -31,31 +33,84 @@ class _Wait:
 class Waits:
     """``names`` by rule that makes requests; ``words`` (the contract's fields) by rule that waits.
 
-    ``makers`` are, by rule that waits, the rules that make what it completes.
+    ``makers`` are, by rule that waits, the rules that make what it completes. ``freed``: names whose open requests are
+    freed before a rule; ``freed_last``, those at the end of the program.
     """
 
     names: Mapping[int, str]
     words: Mapping[int, Mapping[str, object]]
     makers: Mapping[int, frozenset[int]]
+    freed: Mapping[int, Sequence[str]]
+    freed_last: Sequence[str]
 
 
-def name_requests(streams: Sequence[tuple[Stream, Sequence[int]]]) -> Waits:
-    """Return names and waits from pairs of a stream and the rule of each of its events."""
+# The events of a rank, with the rule and the slot of each.
+Ruled = tuple[Stream, Sequence[int], Sequence[int]]
+
+
+def name_requests(streams: Sequence[Ruled], leaves: Sequence[Sequence[int]]) -> Waits:
+    """Return names and waits; ``leaves`` are the slots of each rule."""
     waits: dict[int, _Wait] = {}
     makers: dict[int, Event] = {}
-    for stream, rules in streams:
+    for stream, rules, _ in streams:
         _read(stream, rules, waits, makers)
     names = _names(waits, makers)
     words = {rule: _words(wait, names) for rule, wait in waits.items()}
-    return Waits(names, words, {rule: frozenset(wait.rules) for rule, wait in waits.items()})
+    lost = sorted({names[rule] for stream, rules, _ in streams for rule, _ in _never_completed(stream, rules)})
+    spans = {name: Spans() for name in lost}
+    for ruled in streams if lost else ():
+        _add_spans(ruled, names, words, spans)
+    makers_of = {rule: frozenset(wait.rules) for rule, wait in waits.items()}
+    return Waits(names, words, makers_of, freeing_leaves(spans, leaves), lost)
+
+
+def _completed_in(stream: Stream) -> set[int]:
+    return {request for event in stream for request in event.call.completes}
+
+
+def _never_completed(stream: Stream, rules: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield rule and number of the requests that nothing completes."""
+    done = _completed_in(stream)
+    for event, rule in zip(stream, rules, strict=True):
+        if event.call.request >= 0 and event.call.request not in done:
+            yield rule, event.call.request
+
+
+def _add_spans(
+    ruled: Ruled, names: Mapping[int, str], words: Mapping[int, Mapping[str, object]], spans: Mapping[str, Spans]
+) -> None:
+    """Add where the requests of one rank are made and completed, or waited for in vain."""
+    stream, rules, slots = ruled
+    made: dict[int, tuple[str, int]] = {}  # open ones
+    lost = {request for _, request in _never_completed(stream, rules)}
+    last: dict[int, int] = {}  # by rule that makes requests: the slot of the last one that nothing completes
+    for event, rule, slot in zip(stream, rules, slots, strict=True):
+        if event.call.request >= 0 and names[rule] in spans:
+            if rule in last:
+                spans[names[rule]].kept.append((last.pop(rule), slot))
+            if event.call.request in lost:
+                last[rule] = slot
+            made[event.call.request] = (names[rule], slot)
+        for request in event.call.completes:
+            if request in made:
+                name, first = made.pop(request)
+                spans[name].held.append((first, slot))
+        if rule in words:
+            wanted = words[rule]["requests"]
+            assert isinstance(wanted, list)
+            for request in [one for one, (name, _) in made.items() if one in lost and name in wanted]:
+                name, first = made.pop(request)
+                spans[name].lost.append((first, slot))
 
 
 def _read(stream: Stream, rules: Sequence[int], waits: dict[int, _Wait], makers: dict[int, Event]) -> None:
     open_: list[tuple[int, int]] = []
+    completed = _completed_in(stream)
     for event, rule in zip(stream, rules, strict=True):
         if event.call.request >= 0:
-            open_.append((rule, event.call.request))
             makers.setdefault(rule, event)
+        if event.call.request in completed:
+            open_.append((rule, event.call.request))
         if not event.operation.startswith("MPI_Wait"):
             continue
         wait = waits.setdefault(rule, _Wait(event))

@@ -20,10 +20,11 @@ from phase2_nodesim.approximate.worth import worth
 from phase2_nodesim.derive.accepted import Accepted, record_all
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation
-from phase2_nodesim.derive.derive_command import approximated, derived_from, lifted, write
+from phase2_nodesim.derive.derive_command import approximated, lifted, write
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.level import Verdict
 from phase2_nodesim.derive.recordings import NotDerivedError
+from phase2_nodesim.derive.settled import settled
 from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.derive.written import checksum, unedited
 from phase2_nodesim.project.kept import Kept
@@ -90,7 +91,7 @@ def _found(
     exact: tuple[Derivation, dict[int, Verdict]] | None = None
     if refused is None:
         try:
-            found = derived_from(campaign, request.learned, request.held_out, program, path)
+            found = settled(campaign, request.learned, request.held_out, program, path, _ranks(request))
         except NotDerivedError as error:
             refused = error
         else:

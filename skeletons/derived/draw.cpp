@@ -15,23 +15,40 @@ std::uint64_t number_of(const std::string& name) {
   return hash;
 }
 
+// Whether the size of the message before stays.
+bool stays(const Distribution& distribution, std::uint64_t key) {
+  return fraction(splitmix_mixed(key + kSplitmixStep)) < distribution.persistence;
+}
+
+std::uint64_t drawn(const Distribution& distribution, std::uint64_t key) {
+  const auto place =
+      fraction(splitmix_mixed(key + 2 * kSplitmixStep)) * static_cast<double>(distribution.values.size());
+  return distribution.values[static_cast<std::size_t>(place)];
+}
+
 }  // namespace
+
+std::uint64_t Draws::key_of(const Distribution& distribution, int sender, int receiver, std::uint64_t message) const {
+  std::uint64_t key = splitmix_mixed(seed_ + kSplitmixStep);
+  const std::uint64_t pair = static_cast<std::uint64_t>(sender) << 32 | static_cast<std::uint32_t>(receiver);
+  for (const std::uint64_t part : {number_of(distribution.name), pair, message}) {
+    key = splitmix_mixed((key ^ part) + kSplitmixStep);
+  }
+  return key;
+}
 
 std::uint64_t Draws::next(const Distribution& distribution, std::int32_t index, int sender, int receiver) {
   Last& last = last_[{index, sender, receiver}];
-  std::uint64_t key = splitmix_mixed(seed_ + kSplitmixStep);
-  const std::uint64_t pair = static_cast<std::uint64_t>(sender) << 32 | static_cast<std::uint32_t>(receiver);
-  for (const std::uint64_t part : {number_of(distribution.name), pair, last.messages}) {
-    key = splitmix_mixed((key ^ part) + kSplitmixStep);
-  }
-  const bool stays = last.messages > 0 && fraction(splitmix_mixed(key + kSplitmixStep)) < distribution.persistence;
+  const std::uint64_t key = key_of(distribution, sender, receiver, last.messages);
+  if (last.messages == 0 || !stays(distribution, key)) last.bytes = drawn(distribution, key);
   ++last.messages;
-  if (!stays) {
-    const auto place =
-        fraction(splitmix_mixed(key + 2 * kSplitmixStep)) * static_cast<double>(distribution.values.size());
-    last.bytes = distribution.values[static_cast<std::size_t>(place)];
-  }
   return last.bytes;
+}
+
+std::uint64_t Draws::block(const Distribution& distribution, std::uint64_t collective, int sender, int receiver) const {
+  if (distribution.persistence >= 1) collective = 0;
+  while (collective > 0 && stays(distribution, key_of(distribution, sender, receiver, collective))) --collective;
+  return drawn(distribution, key_of(distribution, sender, receiver, collective));
 }
 
 }  // namespace manynode::derived

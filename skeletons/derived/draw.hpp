@@ -24,7 +24,14 @@ class Draws {
   // the distribution's name, the two ranks, and how many of its messages went from one to the other before.
   std::uint64_t next(const Distribution& distribution, std::int32_t index, int sender, int receiver);
 
+  // Counts the collectives whose blocks are of distribution number `index`; returns how many there were before.
+  std::uint64_t next_collective(std::int32_t index) { return collectives_[index]++; }
+  // The size of a block of one of these collectives. Blocks are as many as pairs of ranks: none is kept.
+  std::uint64_t block(const Distribution& distribution, std::uint64_t collective, int sender, int receiver) const;
+
  private:
+  std::uint64_t key_of(const Distribution& distribution, int sender, int receiver, std::uint64_t message) const;
+
   struct Last {
     std::uint64_t messages{0};
     std::uint64_t bytes{0};
@@ -32,6 +39,7 @@ class Draws {
 
   std::uint64_t seed_;
   std::map<std::tuple<std::int32_t, int, int>, Last> last_;
+  std::map<std::int32_t, std::uint64_t> collectives_;
 };
 
 }  // namespace manynode::derived

@@ -61,9 +61,10 @@ std::vector<Item> ItemReader::items(const Document& list) {
 Item ItemReader::item(const Document& content) {
   Item item;
   item.place = text(content.place());
-  const int forms = int{content.has("compute")} + int{content.has("call")} + int{content.has("do")};
+  const int forms =
+      int{content.has("compute")} + int{content.has("call")} + int{content.has("do")} + int{content.has("free")};
   if (forms > 1 || (forms == 0 && !content.has("site"))) {
-    content.refuse("an item has exactly one form", "compute, call, do, or site alone");
+    content.refuse("an item has exactly one form", "compute, call, do, free, or site alone");
   }
   item.when = formula(content, "when");
   if (content.has("call")) {
@@ -77,6 +78,10 @@ Item ItemReader::item(const Document& content) {
     content.only({"compute", "when"});
     item.kind = Item::Kind::Compute;
     item.phase = static_cast<std::uint32_t>(content["compute"].one_of(program_.phases));
+  } else if (content.has("free")) {
+    content.only({"free", "when"});
+    item.kind = Item::Kind::Free;
+    item.freed = request_names(content["free"]);
   } else {
     content.only({"do", "when", "repeat", "index"});
     if (content.has("repeat")) {
@@ -140,8 +145,7 @@ void ItemReader::read_call(const Document& content, Item& item) {
   read_size(content, "receive_bytes", call.receive_bytes, call.receive_draw);
   call.tag = formula(content, "tag");
   call.receive_tag = formula(content, "receive_tag");
-  call.sent = of_blocks(content, "sent");
-  call.received = of_blocks(content, "received");
+  read_blocks(content, call);
   call.sources = list(content, "sources");
   call.destinations = list(content, "destinations");
   if (call.draw != kNotDrawn && is_collective(form.kind)) {
@@ -156,7 +160,7 @@ void ItemReader::read_call(const Document& content, Item& item) {
 }
 
 void ItemReader::read_wait(const Document& content, CallFields& call) {
-  for (const Document& name : content["requests"].entries()) call.requests.push_back(request_name(name.text()));
+  call.requests = request_names(content["requests"]);
   if (content.has("order")) {
     call.order = static_cast<WaitOrder>(content["order"].one_of({"made", "names", "newest"}));
   }
@@ -188,12 +192,16 @@ Formula ItemReader::formula(const Document& content, const char* key) {
   return content.has(key) ? formula(content[key]) : Formula{};
 }
 
-Formula ItemReader::of_blocks(const Document& content, const char* key) {
-  if (!content.has(key)) return {};
+void ItemReader::read_blocks(const Document& content, CallFields& call) {
+  std::int32_t received = kNotDrawn;
   names_.slots["k"] = kBlockSlot;
-  const Formula found = formula(content[key]);
+  read_size(content, "sent", call.sent, call.blocks_draw);
+  read_size(content, "received", call.received, received);
   names_.slots.erase("k");
-  return found;
+  const bool drawn = call.form.kind == CallKind::Alltoallv || call.form.kind == CallKind::Alltoallw;
+  if (received != call.blocks_draw || (received != kNotDrawn && !drawn)) {
+    content.refuse("drawn are the blocks of MPI_Alltoallv and MPI_Alltoallw", "one distribution for sent and received");
+  }
 }
 
 std::vector<Formula> ItemReader::list(const Document& content, const char* key) {
@@ -223,6 +231,12 @@ std::uint32_t ItemReader::text(const std::string& text) {
   const auto [place, fresh] = texts_.emplace(text, static_cast<std::uint32_t>(program_.texts.size()));
   if (fresh) program_.texts.push_back(text);
   return place->second;
+}
+
+std::vector<std::uint32_t> ItemReader::request_names(const Document& list) {
+  std::vector<std::uint32_t> found;
+  for (const Document& name : list.entries()) found.push_back(request_name(name.text()));
+  return found;
 }
 
 std::uint32_t ItemReader::request_name(const std::string& name) {

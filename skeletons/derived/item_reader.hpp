@@ -32,11 +32,12 @@ class ItemReader {
   void read_call(const Document& content, Item& item);
   void read_wait(const Document& content, CallFields& call);
   Formula formula(const Document& content, const char* key);
-  Formula of_blocks(const Document& content, const char* key);
+  void read_blocks(const Document& content, CallFields& call);
   std::vector<Formula> list(const Document& content, const char* key);
   // A size: an expression, or one that is drawn.
   void read_size(const Document& content, const char* key, Formula& size, std::int32_t& draw);
   std::uint32_t request_name(const std::string& name);
+  std::vector<std::uint32_t> request_names(const Document& list);
 
   Program& program_;
   Names names_;

@@ -14,11 +14,12 @@ bool makes_request(const CallForm& form) {
   return form.nonblocking || form.kind == CallKind::Isend || form.kind == CallKind::Irecv;
 }
 
-// Adds the items that make or complete requests, and those around them.
+// Adds the items that make, complete or free requests, and those around them.
 bool add_concerned(const std::vector<Item>& items, Items& concerned) {
   bool any = false;
   for (const Item& item : items) {
-    const bool own = item.call && (makes_request(item.call->form) || is_wait(item.call->form.kind));
+    const bool waits_or_makes = item.call && (makes_request(item.call->form) || is_wait(item.call->form.kind));
+    const bool own = waits_or_makes || item.kind == Item::Kind::Free;
     if (!add_concerned(item.body, concerned) && !own) continue;
     concerned.insert(&item);
     any = true;
@@ -36,6 +37,8 @@ class Requests {
     if (!happens(item)) return;
     if (item.kind == Item::Kind::Call) {
       call(*item.call, item);
+    } else if (item.kind == Item::Kind::Free) {
+      open_.take(item.freed, WaitOrder::Made, open_.count(item.freed));
     } else if (item.kind == Item::Kind::Loop) {
       iterations(item);
     } else {

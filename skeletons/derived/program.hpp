@@ -35,6 +35,7 @@ struct CallFields {
   std::uint32_t request{0};       // number of the name
   std::int32_t draw{kNotDrawn};   // number of the distribution that `bytes` is drawn from
   std::int32_t receive_draw{kNotDrawn};
+  std::int32_t blocks_draw{kNotDrawn};  // of `sent` and `received`
   Formula peer;
   Formula source;
   Formula bytes;
@@ -50,7 +51,7 @@ struct CallFields {
 };
 
 struct Item {
-  enum class Kind : std::uint8_t { Compute, Call, Group, Loop, Pass };
+  enum class Kind : std::uint8_t { Compute, Call, Group, Loop, Pass, Free };
 
   Kind kind{Kind::Group};
   // Of a loop: all of its iterations have the same calls. They use neither its index nor drawn sizes.
@@ -63,6 +64,7 @@ struct Item {
   Formula count;  // of a loop
   std::vector<Item> body;
   std::unique_ptr<CallFields> call;
+  std::vector<std::uint32_t> freed;  // names of requests
 };
 
 struct Program {

@@ -75,6 +75,7 @@ bool DerivedRank::step(Mpi& mpi) {
       walk.iteration(item, iteration_++);
       const bool last = iteration_ == iterations_;
       if (!open_ends_[item_] && walk.nothing_open() && (!last || another_loop_)) {
+        walk.complete_freed();
         // The next iteration begins where this one began.
         alike_ = item.alike && only_this_iteration && passed_ == before;
         if (last) {
@@ -88,6 +89,7 @@ bool DerivedRank::step(Mpi& mpi) {
     iterations_ = 0;
   }
   walk.check_nothing_open();
+  walk.complete_freed();
   return false;
 }
 

@@ -30,6 +30,9 @@ void Walk::item(const Item& item) {
     case Item::Kind::Pass:
       if (happens(item)) arrive(item);
       break;
+    case Item::Kind::Free:
+      if (happens(item)) free(item);
+      break;
     case Item::Kind::Group:
       if (happens(item)) items(item.body);
       break;
@@ -92,6 +95,16 @@ void Walk::check_nothing_open() const {
   throw UserError("a request is open at the end of a derived skeleton",
                   program_.file + ": rank " + std::to_string(mpi_.rank()) + " of " + std::to_string(program_.size),
                   program_.request_names[open_.oldest_name()], "", "add a wait that completes it");
+}
+
+void Walk::free(const Item& item) {
+  const auto requests = open_.take(item.freed, WaitOrder::Made, open_.count(item.freed));
+  freed_.insert(freed_.end(), requests.begin(), requests.end());
+}
+
+void Walk::complete_freed() {
+  if (!freed_.empty()) mpi_.waitall(freed_);
+  freed_.clear();
 }
 
 void Walk::refuse(const Item& item, const std::string& what, const char* field, std::int64_t found,
@@ -166,8 +179,26 @@ void Walk::collective(const Item& item, NamedCall& made) {
   } else if (call.peer.given() && made.peer != mpi_.rank(made.communicator)) {
     sent = received = 0;  // away from the root, no rank knows the blocks
   }
+  if (call.blocks_draw != kNotDrawn) {
+    draw_blocks(call.blocks_draw, made);
+    return;
+  }
   made.sent = blocks(item, "sent", call.sent, sent, sent_);
   made.received = blocks(item, "received", call.received, received, received_);
+}
+
+void Walk::draw_blocks(std::int32_t draw, NamedCall& made) {
+  const Distribution& distribution = program_.distributions[static_cast<std::size_t>(draw)];
+  const std::uint64_t number = draws_->next_collective(draw);
+  sent_.clear();
+  received_.clear();
+  for (int k = 0; k < mpi_.size(made.communicator); ++k) {
+    const int partner = mpi_.world_rank(made.communicator, k);
+    sent_.push_back(draws_->block(distribution, number, mpi_.rank(), partner));
+    received_.push_back(draws_->block(distribution, number, partner, mpi_.rank()));
+  }
+  made.sent = sent_;
+  made.received = received_;
 }
 
 Communicator Walk::communicator(const Item& item) const {

@@ -43,6 +43,8 @@ class Walk {
   bool nothing_open() const { return open_.none(); }
   // Throws UserError if a request is open.
   void check_nothing_open() const;
+  // Completes what was freed in this step: only now, so that a rank never waits where its program does not.
+  void complete_freed();
 
  private:
   [[noreturn]] void refuse(const Item& item, const std::string& what, const char* field, std::int64_t found,
@@ -55,6 +57,7 @@ class Walk {
   }
 
   void arrive(const Item& item);
+  void free(const Item& item);
   void call(const Item& item);
   // Each fills in what its kind of call needs.
   void wait(const Item& item, NamedCall& made);
@@ -71,6 +74,8 @@ class Walk {
   // Bytes by block, for so many blocks.
   Bytes blocks(const Item& item, const char* field, const Formula& formula, std::size_t count,
                std::vector<std::uint64_t>& sizes);
+  // Sent and received blocks of one collective.
+  void draw_blocks(std::int32_t draw, NamedCall& made);
   void neighbors(const Item& item, const char* field, const std::vector<Formula>& formulas, std::vector<int>& ranks);
 
   const Program& program_;
@@ -79,6 +84,7 @@ class Walk {
   Passed& passed_;
   Frame frame_;
   OpenRequests open_;
+  std::vector<Request> freed_;
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
   std::vector<int> sources_;

@@ -120,6 +120,24 @@ def value_on_ranks(text: str, scope: Scope, ranks: int) -> list[int]:
     return [value] * ranks if isinstance(value, int) else [int(one) for one in value]
 
 
+@pytest.mark.parametrize("persistence", [0.0, 0.7, 1.0])
+def test_both_ranks_of_a_block_draw_its_size(persistence: float, tmp_path: Path) -> None:
+    """Sizes of all blocks of two collectives, as C++ draws them: those of a pair are equal, and have the mean."""
+    ranks, calls = 16, 3
+    blocks = {"call": "MPI_Alltoallv", "sent": {"draw": "keys"}, "received": {"draw": "keys"}}
+    keys = {"mean": "(1 << 20) // P", "values": [*range(900, 1100)], "persistence": persistence}
+    made = skeleton(distributions={"keys": keys}, body=[{"repeat": str(calls), "do": [blocks]}, {"free": ["none"]}])
+    code, output = native("stream", made, [ranks], tmp_path)
+    assert code == 0, output
+    lists = [re.findall(r"(?:sent|received)=\[?([\d,]+)", line) for line in output.splitlines()]
+    found = np.array([[[int(size) for size in one.split(",")] for one in pair] for pair in lists])
+    found = found.reshape(ranks, calls, 2, ranks)
+    assert (found[:, :, 0] == found[:, :, 1].transpose(2, 1, 0)).all()
+    assert found.mean() == pytest.approx(2**20 // ranks, rel=0.02) and len(np.unique(found)) > 100
+    stay = float((found[:, 1:] == found[:, :-1]).mean())
+    assert stay == pytest.approx(persistence, abs=0.06)
+
+
 @pytest.mark.parametrize("ranks", [1, 24, 60])
 def test_expressions_have_the_same_values_in_python_and_cpp(ranks: int, tmp_path: Path) -> None:
     scope = skeleton_file.scope_of(with_expressions([]), ranks, {"nx": 9})

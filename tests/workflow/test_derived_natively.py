@@ -1,7 +1,7 @@
 """Derived skeletons of real programs, run natively: the calls of runs that were not learned from, one after the other.
 
 One program hears from neighbours in any order and waits for them one by one, one works in communicators of its own, one
-has collectives whose blocks are the parts of divided ranges.
+has collectives whose blocks are the parts of divided ranges, one forgets requests.
 """
 
 from __future__ import annotations
@@ -68,3 +68,9 @@ def test_blocks_of_collectives(tmp_path: Path) -> None:
     calls = {item["call"]: item for item in skeleton["body"][-2]["do"]}
     assert calls["MPI_Allgatherv"]["received"] == "8 * block(50, P, k)"
     assert calls["MPI_Alltoallv"]["sent"] == "(8 * block(50, d0, c0)) * block(50, d0, k)"
+
+
+@pytest.mark.long
+def test_forgotten_requests(tmp_path: Path) -> None:
+    skeleton, _ = derived(tmp_path, "forgotten.c", "4,6,8,9,12,18,20", 1024, "3")
+    assert skeleton["body"][-1]["free"]

@@ -35,6 +35,7 @@ CONTENT: dict[str, Any] = {
             {"call": "MPI_Allreduce", "bytes": 8, "communicator": "rows"},
             {"when": "c0 == i", "do": [{"call": "MPI_Alltoallv", "sent": "k * edge", "received": "k"}]},
         ]},
+        {"free": ["halo"]},
     ],
     "doubts": [{"at": "body/1/when", "says": "c0 > 0", "or": ["c1 > 0"]}],
 }  # fmt: skip
@@ -148,6 +149,9 @@ def test_null_needs_no_quotes() -> None:
         ("body/4/do/0/communicator", "row", "did you mean 'rows'?"),
         ("body/4/do/0/bytes", {"draw": "border"}, "body/4/do/0: bytes: only sizes of messages"),
         ("body/4/do/1/do/0/sent", "kk", "body/4/do/1/do/0/sent"),
+        ("body/4/do/1/do/0/sent", {"draw": "border"}, "body/4/do/1/do/0: sent: drawn are the blocks of MPI_Alltoallv"),
+        ("body/5/free", [], "body/5/free: List should have at least 1 item"),
+        ("body/5/requests", ["halo"], "body/5: requests: not with 'free'"),
         ("doubts/0/at", 5, "doubts/0/at"),
     ],
 )

@@ -118,7 +118,8 @@ def test_loops_are_found_with_tags_that_grow(text: str, loops: str) -> None:
 def waits_of(*steps: tuple[str, int, tuple[int, ...]]) -> dict[str, Any]:
     """Return what the last step, a wait, says, from (operation, request, completes)."""
     stream = [Event(name, "", RecordedCall(name, "", request=made, completes=done)) for name, made, done in steps]
-    return dict(name_requests([(stream, range(len(stream)))]).words[len(stream) - 1])
+    own = list(range(len(stream)))
+    return dict(name_requests([(stream, own, own)], [[number] for number in own]).words[own[-1]])
 
 
 def test_a_wait_says_which_requests_it_completes_and_in_which_order() -> None:
@@ -133,8 +134,9 @@ def test_a_wait_says_which_requests_it_completes_and_in_which_order() -> None:
 def test_a_wait_that_no_words_describe_is_refused() -> None:
     stream = [Event("MPI_Irecv", "", RecordedCall("MPI_Irecv", "", request=number)) for number in range(4)]
     stream.append(Event("MPI_Waitsome", "halo.c:9", RecordedCall("MPI_Waitsome", "", completes=(1, 3))))
+    stream.append(Event("MPI_Waitall", "halo.c:10", RecordedCall("MPI_Waitall", "", completes=(0, 2))))
     with pytest.raises(InputError, match="which requests a call completes"):
-        name_requests([(stream, [0, 0, 0, 0, 1])])
+        name_requests([(stream, [0, 0, 0, 0, 1, 2], list(range(6)))], [[0, 1, 2, 3], [4], [5]])
 
 
 def job(*items: dict[str, Any], ranks: int = 4) -> Job:

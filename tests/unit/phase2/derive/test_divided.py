@@ -107,6 +107,22 @@ def test_sides_of_parts_of_a_square_are_found(deal: str) -> None:
     assert all(first_difference(content, run(program, ranks)) is None for ranks in agreed)
 
 
+@pytest.mark.parametrize("edges", [(True, True), (True, False), (False, True)])
+def test_parts_at_the_boundary_may_lack_its_cells(edges: tuple[bool, bool]) -> None:
+    """NPB LU sends what is within a boundary of given values."""
+
+    def inner(cells: int, parts: int, part: int) -> int:
+        first, last = edges
+        return DEALS["first larger"](cells, parts, part) - (first and part == 0) - (last and part == parts - 1)
+
+    program = sides(inner, 101, 40, 0)
+    content = derive(runs(program, COUNTS)).skeleton
+    assert any("c0 == 0" in str(item) or "c0 == d0 - 1" in str(item) for item in content["body"])
+    agreed = [ranks for ranks in TARGETS if verdict(content, ranks).usable]
+    assert {20, 24, 30, 36} <= set(agreed)
+    assert all(first_difference(content, run(program, ranks)) is None for ranks in agreed)
+
+
 @pytest.mark.parametrize("deal", DEALS)
 def test_faces_of_parts_of_a_box_are_found(deal: str) -> None:
     program = faces(DEALS[deal], 55, 8, 2)

@@ -249,7 +249,7 @@ def test_messages_received_in_another_order_are_refused() -> None:
         # One leaf for all sends, one for all receives.
         streams.append((0, rank, events, [0 if event.operation == "MPI_Isend" else 1 for event in events]))
     with pytest.raises(InputError, match="not received in the order in which they are sent"):
-        loads(streams, frozenset({("MPI_Isend", "MPI_Isend")}))
+        loads(streams, frozenset({("MPI_Isend", "MPI_Isend")}), lambda run, rank, number: range(24))
 
 
 def test_means_are_sums_of_few_products() -> None:

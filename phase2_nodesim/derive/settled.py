@@ -1,0 +1,107 @@
+"""Derives an exact skeleton from recorded runs, and records the runs that decide what these leave open.
+
+In: the runs of a campaign, and the numbers of ranks that are asked for. Out: the skeleton. Held-out runs that differ
+are learned from, as long as another one stays held out, and so are all but the largest where there is no skeleton
+without them. A number of ranks that would decide a doubt is recorded unless the job is much larger than the others, or
+the program does not take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from manynode.config.command_words import DoesNotFitError
+from manynode.config.input_files import digests
+from manynode.launch import ProgramFailedError
+from phase2_nodesim.derive.campaign import Campaign, Run
+from phase2_nodesim.derive.derivation import Derivation, derive
+from phase2_nodesim.derive.judged import read_content
+from phase2_nodesim.derive.program import Program
+from phase2_nodesim.derive.recordings import NotDerivedError, check_size
+from phase2_nodesim.derive.verdict import verdict
+
+_MOST_ROUNDS = 3
+_MOST_RUNS = 3
+# Times the ranks of the largest run.
+_MOST_LARGER = 2
+
+
+def settled(
+    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], program: Program, output: Path,
+    targets: Sequence[int],
+) -> Derivation:  # fmt: skip
+    """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again.
+
+    Raises :class:`NotDerivedError` if there is no exact one.
+    """
+    tried: set[int] = set()
+    for _ in range(_MOST_ROUNDS):
+        try:
+            found = _derived(campaign, learned, held_out, program, output)
+            more = _differing(found, held_out)
+        except NotDerivedError:
+            if not (more := _all_but_the_largest(held_out)):
+                raise
+        if more:
+            held_out = [run for run in held_out if run not in more]
+            campaign.say(f"learned from as well: {', '.join(run.words() for run in more)}")
+        else:
+            numbers = _deciding(found, targets, max(run.ranks for run in learned) * _MOST_LARGER) - tried
+            tried |= numbers
+            more = _recorded(campaign, [Run.of(ranks, program.parameters) for ranks in sorted(numbers)[:_MOST_RUNS]])
+        if not more:
+            break
+        learned = [*learned, *more]
+    return of_program(found, program)
+
+
+def of_program(found: Derivation, program: Program) -> Derivation:
+    """Note in a skeleton which program it is of."""
+    found.skeleton["program"]["command"] = program.command
+    if program.grid is not None:
+        found.skeleton["program"]["grid"] = program.grid.stated
+    if program.inputs:
+        found.skeleton["program"]["inputs"] = digests(program.inputs)
+    return found
+
+
+def _derived(
+    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], program: Program, output: Path
+) -> Derivation:
+    check_size([campaign.recorded(run) for run in learned])
+    read = {run: campaign.recording(run) for run in [*learned, *held_out]}
+    stated = read_content(output).get("assumptions", []) if output.exists() else []
+    return derive([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
+
+
+def _differing(found: Derivation, held_out: Sequence[Run]) -> list[Run]:
+    """Return the held-out runs that the skeleton does not give, without the largest of all if these are all."""
+    differ = {
+        (one["ranks"], tuple(sorted(one["parameters"].items())))
+        for one in found.skeleton["recorded"]
+        if one["role"] == "held out" and not one["equal"]
+    }
+    runs = [run for run in held_out if (run.ranks, run.parameters) in differ]
+    return runs if len(runs) < len(held_out) else _all_but_the_largest(held_out)
+
+
+def _all_but_the_largest(runs: Sequence[Run]) -> list[Run]:
+    return [run for run in runs if run.ranks < max(one.ranks for one in runs)]
+
+
+def _deciding(found: Derivation, targets: Sequence[int], largest: int) -> set[int]:
+    return {ranks for target in targets for ranks in verdict(found.skeleton, target).deciding if ranks <= largest}
+
+
+def _recorded(campaign: Campaign, runs: Sequence[Run]) -> list[Run]:
+    """Record the runs; return those that the program takes."""
+    taken = []
+    for run in runs:
+        try:
+            campaign.recorded(run)
+        except (ProgramFailedError, DoesNotFitError):
+            campaign.say(f"left out: the program does not run on {run.words()}, which would decide what is open")
+        else:
+            taken.append(run)
+    return taken
