@@ -102,6 +102,8 @@ def derive(
         if refused is not None:
             raise refused
         found = settled(campaign, learned, others, program, output, targets)
+        judged = {count: verdict(found.skeleton, count) for count in targets}
+        lift(found, judged, campaign, [*learned, *others], program, output)
     except NotDerivedError as error:
         found = approximated(campaign, [*learned, *others], program, output, error)
     text = write(output, program.name, found, {count: verdict(found.skeleton, count) for count in targets})
@@ -143,6 +145,32 @@ def lifted(campaign: Campaign, runs: Sequence[Run], program: Program, output: Pa
 
     usual = [run for run in runs if dict(run.parameters) == program.parameters]
     return approximate([campaign.recorded(run) for run in usual], why, output)
+
+
+def lift(
+    exact: Derivation, verdicts: Mapping[int, Verdict], campaign: Campaign, runs: Sequence[Run], program: Program,
+    output: Path,
+) -> dict[int, Verdict]:  # fmt: skip
+    """Let recorded runs stand for the jobs that an exact skeleton leaves open, where that is worth something.
+
+    Returns the verdicts on these jobs.
+    """
+    from manynode.derived.skeleton_model import Approximate
+    from phase2_nodesim.approximate.worth import worth
+
+    open_ones = {ranks: one.reasons[0] for ranks, one in verdicts.items() if not one.usable}
+    if not open_ones:
+        return {}
+    try:
+        why = f"the recordings leave the exact skeleton open ({[*open_ones.values()][-1]})"
+        section = lifted(campaign, runs, program, output, why)
+    except InputError:
+        return {}  # they are refused, each with its reason
+    known = Approximate.model_validate(section)
+    found = {ranks: one for ranks in open_ones if (one := worth(known, ranks)).usable}
+    if found:
+        exact.skeleton["approximate"] = {**section, "only": list(found)}
+    return found
 
 
 def write(output: Path, name: str, found: Derivation, verdicts: Mapping[int, Verdict]) -> str:

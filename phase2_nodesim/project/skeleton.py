@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from manynode import input_file
-from manynode.derived.skeleton_model import Approximate
 from manynode.errors import InputError, UsageError
 from manynode.provenance import code_digest
 from manynode.report.wording import count
-from phase2_nodesim.approximate.worth import worth
 from phase2_nodesim.derive.accepted import Accepted, record_all
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation
-from phase2_nodesim.derive.derive_command import approximated, lifted, write
+from phase2_nodesim.derive.derive_command import approximated, lift, write
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.level import Verdict
 from phase2_nodesim.derive.recordings import NotDerivedError
@@ -96,10 +94,12 @@ def _found(
             refused = error
         else:
             verdicts = _verdicts(request, found.skeleton, _ranks(request))
-            open_ones = {ranks: one.reasons[0] for ranks, one in verdicts.items() if not one.usable}
+            open_ones = [one.reasons[0] for one in verdicts.values() if not one.usable]
             if len(open_ones) < len(verdicts):
-                return found, verdicts | _lift(found, open_ones, campaign, request)
-            exact, refused = (found, verdicts), NotDerivedError(_UNDECIDED, found=[*open_ones.values()][-1])
+                if not request.projected:
+                    verdicts |= lift(found, verdicts, campaign, _runs(request), program, path)
+                return found, verdicts
+            exact, refused = (found, verdicts), NotDerivedError(_UNDECIDED, found=open_ones[-1])
     try:
         found = approximated(campaign, _runs(request), program, path, refused)
     except NotDerivedError:
@@ -107,25 +107,6 @@ def _found(
             raise
         return exact  # the runs that would decide are named with its refusals
     return found, _verdicts(request, found.skeleton, _ranks(request))
-
-
-def _lift(exact: Derivation, open_ones: Mapping[int, str], campaign: Campaign, request: Request) -> dict[int, Verdict]:
-    """Let recorded runs stand for jobs that the exact skeleton leaves open, where that is worth something.
-
-    Returns the verdicts on these jobs.
-    """
-    if not open_ones or request.projected:
-        return {}
-    try:
-        why = f"the recordings leave the exact skeleton open ({[*open_ones.values()][-1]})"
-        section = lifted(campaign, _runs(request), request.program, request.skeleton, why)
-    except InputError:
-        return {}  # they are refused, each with its reason
-    known = Approximate.model_validate(section)
-    found = {ranks: one for ranks in open_ones if (one := worth(known, ranks)).usable}
-    if found:
-        exact.skeleton["approximate"] = {**section, "only": list(found)}
-    return found
 
 
 def _verdicts(request: Request, content: Mapping[str, Any], numbers: Sequence[int]) -> dict[int, Verdict]:
