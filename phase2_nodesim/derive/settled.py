@@ -1,9 +1,9 @@
 """Derives an exact skeleton from recorded runs, and records the runs that decide what these leave open.
 
 In: the runs of a campaign, and the numbers of ranks that are asked for. Out: the skeleton. Held-out runs that differ
-are learned from, as long as another one stays held out, and so are all but the largest where there is no skeleton
-without them. A number of ranks that would decide a doubt is recorded unless the job is much larger than the others, or
-the program does not take it.
+are learned from, as long as another one stays held out, and so is the smallest where there is no skeleton without it. A
+number of ranks that would decide a doubt is recorded unless the job is much larger than the others, or the program does
+not take it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from phase2_nodesim.derive.program import Program
 from phase2_nodesim.derive.recordings import NotDerivedError, check_size
 from phase2_nodesim.derive.verdict import verdict
 
-_MOST_ROUNDS = 3
+_MOST_ROUNDS = 4
 _MOST_RUNS = 3
 # Times the ranks of the largest run.
 _MOST_LARGER = 2
@@ -41,7 +41,8 @@ def settled(
             found = _derived(campaign, learned, held_out, program, output)
             more = _differing(found, held_out)
         except NotDerivedError:
-            if not (more := _all_but_the_largest(held_out)):
+            more = sorted(_all_but_the_largest(held_out), key=lambda run: run.ranks)[:1]
+            if not more:
                 raise
         if more:
             held_out = [run for run in held_out if run not in more]
