@@ -136,13 +136,19 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
 
 
 def _without_freed(application: list[dict[str, Any]], skeleton: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out where a skeleton completes what the application freed or forgot: a simulated rank has to."""
+    """Leave out where a skeleton completes what the application freed or forgot: a simulated rank has to.
+
+    These are the waits that the application does not have, for requests that it never completes.
+    """
     done = {request for call in application for request in call["completes"]}
-    return [
-        call
-        for call in skeleton
-        if call["operation"] != "MPI_Waitall" or not call["completes"] or call["phase"] or done & {*call["completes"]}
-    ]
+
+    def freed(call: dict[str, Any]) -> bool:
+        waits = call["operation"] == "MPI_Waitall" and call["completes"] and not call["phase"]
+        return bool(waits) and not done & {*call["completes"]}
+
+    left = [call for call in skeleton if not freed(call)]
+    waits = [sum(call["operation"] == "MPI_Waitall" for call in calls) for calls in (application, left)]
+    return left if waits[0] == waits[1] else skeleton
 
 
 def _call(operation: str, phases: list[str]) -> RecordedCall:
