@@ -36,6 +36,7 @@ def settled(
     Raises :class:`NotDerivedError` if there is no exact one.
     """
     tried: set[int] = set()
+    largest = max(run.ranks for run in learned) * _MOST_LARGER
     for _ in range(_MOST_ROUNDS):
         try:
             found = _derived(campaign, learned, held_out, program, output)
@@ -48,7 +49,7 @@ def settled(
             held_out = [run for run in held_out if run not in more]
             campaign.say(f"learned from as well: {', '.join(run.words() for run in more)}")
         else:
-            numbers = _deciding(found, targets, max(run.ranks for run in learned) * _MOST_LARGER) - tried
+            numbers = _deciding(found, targets, largest) - tried
             tried |= numbers
             more = _recorded(campaign, [Run.of(ranks, program.parameters) for ranks in sorted(numbers)[:_MOST_RUNS]])
         if not more:
