@@ -101,7 +101,7 @@ TEST(DerivedErrors, ParametersAreThoseOfTheFile) {
 }
 
 TEST(DerivedErrors, ItemsHaveTheirForm) {
-  expect_parts(error_in_body(R"([{"when": "1"}])"), {": body/0 | ", "compute, call, do, or site alone"});
+  expect_parts(error_in_body(R"([{"when": "1"}])"), {": body/0 | ", "compute, call, do, free, or site alone"});
   expect_parts(error_in_body(R"([{"compute": "wrok"}])"),
                {": body/0/compute | wrok | work, rest | did you mean work?"});
   expect_parts(error_in_body(R"([{"call": "MPI_Barier"}])"),
@@ -123,6 +123,9 @@ TEST(DerivedErrors, ItemsHaveTheirForm) {
   expect_parts(error_in_body(R"([{"repeat": "2", "index": "nx", "do": []}])"),
                {"a name that is taken | : body/0/index"});
   expect_parts(error_in_body(R"([{"do": [], "index": "i", "times": "2"}])"), {"unknown key | : body/0 | times"});
+  expect_parts(error_in_body(R"([{"free": ["r"], "take": "1"}])"), {"unknown key | : body/0 | take"});
+  expect_parts(error_in_body(R"([{"call": "MPI_Alltoallv", "sent": {"draw": "border"}, "received": "8"}])"),
+               {"drawn are the blocks of MPI_Alltoallv"});
   std::string nested = "[]";
   for (int level = 0; level < 60; ++level) nested = R"([{"do": )" + nested + "}]";
   expect_parts(error_in_body(nested), {"nested too deeply | : body/0/do/0/do"});
