@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from manynode.derived.call_forms import CALL_FORMS, block_fields, draws_blocks
+from manynode.derived.call_forms import CALL_FORMS, block_fields
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
@@ -150,9 +150,10 @@ class Composer:
         elif "bytes" in CALL_FORMS[mpi_name(rule.slot.operation)].fields:
             found["bytes"] = self._number(number, calls, where, "bytes", lambda c: c.bytes, lambda c: c.peer)
         for which, key in enumerate(block_fields(rule.slot.operation)):
-            size = self.draws.size(number, which) if draws_blocks(rule.slot.operation) else None
-            drawn = None if size is None else self._drawn_blocks(size, calls, rule)
-            found[key] = self._blocks(number, calls, where, key) if drawn is None else drawn
+            if (size := self.draws.size(number, which)) is not None:
+                found[key] = self._drawn(size, calls, rule, lambda c: round(float(np.mean(c.sent))))
+            else:
+                found[key] = self._blocks(number, calls, where, key)
         if rule.slot.is_message:
             found["tag"] = self._tag(number, calls, where, "tag", lambda c: c.tag, {i: s[0] for i, s in steps.items()})
         if first.peer2 != NO_PEER:
@@ -188,9 +189,6 @@ class Composer:
                     + ", ".join(f"{name} {number}" for name, number in parameters.items()),
                 )
         return size
-
-    def _drawn_blocks(self, size: Any, calls: dict[int, list[RecordedCall]], rule: Rule) -> Any:
-        return self._drawn(size, calls, rule, lambda c: round(float(np.mean(c.sent))))
 
     def _tag(
         self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number,

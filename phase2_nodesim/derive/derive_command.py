@@ -102,11 +102,12 @@ def derive(
         if refused is not None:
             raise refused
         found = settled(campaign, learned, others, program, output, targets)
-        judged = {count: verdict(found.skeleton, count) for count in targets}
-        lift(found, judged, campaign, [*learned, *others], program, output)
+        verdicts = {count: verdict(found.skeleton, count) for count in targets}
+        verdicts |= lift(found, verdicts, campaign, [*learned, *others], program, output)
     except NotDerivedError as error:
         found = approximated(campaign, [*learned, *others], program, output, error)
-    text = write(output, program.name, found, {count: verdict(found.skeleton, count) for count in targets})
+        verdicts = {count: verdict(found.skeleton, count) for count in targets}
+    text = write(output, program.name, found, verdicts)
     typer.echo(text)
     typer.echo(str(output))
 

@@ -21,8 +21,7 @@ from phase2_nodesim.derive.program import Program
 from phase2_nodesim.derive.recordings import NotDerivedError, check_size
 from phase2_nodesim.derive.verdict import verdict
 
-_MOST_ROUNDS = 4
-_MOST_RUNS = 3
+_MOST_AT_ONCE, _MOST_RUNS = 3, 9
 # Times the ranks of the largest run.
 _MOST_LARGER = 2
 
@@ -37,7 +36,7 @@ def settled(
     """
     tried: set[int] = set()
     largest = max(run.ranks for run in learned) * _MOST_LARGER
-    for _ in range(_MOST_ROUNDS):
+    while True:
         try:
             found = _derived(campaign, learned, held_out, program, output)
             more = _differing(found, held_out)
@@ -49,13 +48,12 @@ def settled(
             held_out = [run for run in held_out if run not in more]
             campaign.say(f"learned from as well: {', '.join(run.words() for run in more)}")
         else:
-            numbers = _deciding(found, targets, largest) - tried
-            tried |= numbers
-            more = _recorded(campaign, [Run.of(ranks, program.parameters) for ranks in sorted(numbers)[:_MOST_RUNS]])
-        if not more:
-            break
+            numbers = sorted(_deciding(found, targets, largest) - tried)[: min(_MOST_AT_ONCE, _MOST_RUNS - len(tried))]
+            tried |= set(numbers)
+            more = _recorded(campaign, [Run.of(ranks, program.parameters) for ranks in numbers])
+            if not more:
+                return of_program(found, program)
         learned = [*learned, *more]
-    return of_program(found, program)
 
 
 def of_program(found: Derivation, program: Program) -> Derivation:

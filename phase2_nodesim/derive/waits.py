@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from manynode.derived.call_forms import WAITS_FOR_ONE
@@ -52,37 +52,24 @@ def name_requests(streams: Sequence[Ruled], leaves: Sequence[Sequence[int]]) -> 
     """Return names and waits; ``leaves`` are the slots of each rule."""
     waits: dict[int, _Wait] = {}
     makers: dict[int, Event] = {}
-    for stream, rules, _ in streams:
-        _read(stream, rules, waits, makers)
+    lost = [_read(stream, rules, waits, makers) for stream, rules, _ in streams]
     names = _names(waits, makers)
     words = {rule: _words(wait, names) for rule, wait in waits.items()}
-    lost = sorted({names[rule] for stream, rules, _ in streams for rule, _ in _never_completed(stream, rules)})
-    spans = {name: Spans() for name in lost}
-    for ruled in streams if lost else ():
-        _add_spans(ruled, names, words, spans)
+    freed = sorted({names[rule] for one in lost for rule in one.values()})
+    spans = {name: Spans() for name in freed}
+    for ruled, one in zip(streams, lost, strict=True) if freed else ():
+        _add_spans(ruled, one, names, words, spans)
     makers_of = {rule: frozenset(wait.rules) for rule, wait in waits.items()}
-    return Waits(names, words, makers_of, freeing_leaves(spans, leaves), lost)
-
-
-def _completed_in(stream: Stream) -> set[int]:
-    return {request for event in stream for request in event.call.completes}
-
-
-def _never_completed(stream: Stream, rules: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield rule and number of the requests that nothing completes."""
-    done = _completed_in(stream)
-    for event, rule in zip(stream, rules, strict=True):
-        if event.call.request >= 0 and event.call.request not in done:
-            yield rule, event.call.request
+    return Waits(names, words, makers_of, freeing_leaves(spans, leaves), freed)
 
 
 def _add_spans(
-    ruled: Ruled, names: Mapping[int, str], words: Mapping[int, Mapping[str, object]], spans: Mapping[str, Spans]
-) -> None:
-    """Add where the requests of one rank are made and completed, or waited for in vain."""
+    ruled: Ruled, lost: Collection[int], names: Mapping[int, str], words: Mapping[int, Mapping[str, object]],
+    spans: Mapping[str, Spans],
+) -> None:  # fmt: skip
+    """Add where the requests of one rank are made and completed, or, if they are ``lost``, waited for in vain."""
     stream, rules, slots = ruled
     made: dict[int, tuple[str, int]] = {}  # open ones
-    lost = {request for _, request in _never_completed(stream, rules)}
     last: dict[int, int] = {}  # by rule that makes requests: the slot of the last one that nothing completes
     for event, rule, slot in zip(stream, rules, slots, strict=True):
         if event.call.request >= 0 and names[rule] in spans:
@@ -103,14 +90,18 @@ def _add_spans(
                 spans[name].lost.append((first, slot))
 
 
-def _read(stream: Stream, rules: Sequence[int], waits: dict[int, _Wait], makers: dict[int, Event]) -> None:
+def _read(stream: Stream, rules: Sequence[int], waits: dict[int, _Wait], makers: dict[int, Event]) -> dict[int, int]:
+    """Note the waits of a rank; return, by number, the rules of its requests that nothing completes."""
     open_: list[tuple[int, int]] = []
-    completed = _completed_in(stream)
+    lost: dict[int, int] = {}
+    completed = {request for event in stream for request in event.call.completes}
     for event, rule in zip(stream, rules, strict=True):
         if event.call.request >= 0:
             makers.setdefault(rule, event)
-        if event.call.request in completed:
-            open_.append((rule, event.call.request))
+            if event.call.request in completed:
+                open_.append((rule, event.call.request))
+            else:
+                lost[event.call.request] = rule
         if not event.operation.startswith("MPI_Wait"):
             continue
         wait = waits.setdefault(rule, _Wait(event))
@@ -119,6 +110,7 @@ def _read(stream: Stream, rules: Sequence[int], waits: dict[int, _Wait], makers:
         wait.seen.append((list(open_), completes))
         wait.rules |= {maker for maker, request in open_ if request in done}
         open_ = [one for one in open_ if one[1] not in done]
+    return lost
 
 
 def _names(waits: Mapping[int, _Wait], makers: Mapping[int, Event]) -> dict[int, str]:

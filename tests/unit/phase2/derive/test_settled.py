@@ -88,5 +88,6 @@ def test_the_largest_stays_held_out(tmp_path: Path) -> None:
         for _ in range((7 * rank.ranks + 3 * rank.rank) % 5):
             rank.collective("MPI_Barrier")
 
-    with pytest.raises(NotDerivedError):
-        derived(data, [4, 6, 8, 12], [16, 36], tmp_path)
+    for held_out in ([16, 36], [16, 18, 20, 24, 36, 48]):
+        with pytest.raises(NotDerivedError):
+            derived(data, [4, 6, 8, 12], held_out, tmp_path)
