@@ -12,6 +12,7 @@ import hashlib
 import io
 import os
 import stat
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TypeVar
 from manynode.errors import InputError, ManynodeError, UsageError
 
 MOST_BYTES = 2 * 2**30
+_FAST = 1  # gzip's level
 _Made = TypeVar("_Made")
 
 _KINDS = {
@@ -90,22 +92,37 @@ def read_text(path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: typ
     return _text(read_bytes(path, what, most_bytes=most_bytes, error=error), path, what, error)
 
 
+def read_unpacked(path: Path, what: str, *, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return the content of a file that may be compressed by gzip."""
+    data = read_bytes(path, what, most_bytes=most_bytes)
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as unpacked:
+            data = unpacked.read(most_bytes + 1 if most_bytes < sys.maxsize else -1)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise InputError(f"{what} cannot be unpacked", where=str(path), found=str(problem)) from None
+    if len(data) > most_bytes:
+        raise InputError(
+            f"{what} is too large", where=str(path), found="more when unpacked", allowed=f"{most_bytes} bytes"
+        )
+    return data
+
+
+def pack(path: Path) -> None:
+    """Compress a file in place by gzip, the same content to the same bytes."""
+    packed = gzip.compress(path.read_bytes(), _FAST, mtime=0)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(packed)
+    partial.replace(path)
+
+
 def read_output(path: Path, what: str) -> str:
     """Return the text that another program printed, as :func:`read_text` does; the file may be compressed by gzip.
 
     Names of files and hosts in other encodings than UTF-8 are read as Latin-1.
     """
-    data = read_bytes(path, what)
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            with gzip.open(io.BytesIO(data)) as unpacked:
-                data = unpacked.read(MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as problem:
-            raise InputError(f"{what} cannot be unpacked", where=str(path), found=str(problem)) from None
-        if len(data) > MOST_BYTES:
-            raise InputError(
-                f"{what} is too large", where=str(path), found="more when unpacked", allowed=f"{MOST_BYTES} bytes"
-            )
+    data = read_unpacked(path, what)
     try:
         return _text(data, path, what, InputError)
     except InputError:

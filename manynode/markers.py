@@ -106,13 +106,13 @@ class MarkerFile:
 
 
 def read_marker_file(path: Path | str, *, resolve: bool = True) -> MarkerFile:
-    """Return the markers of one rank.
+    """Return the markers of one rank; the file may be compressed by gzip.
 
     With ``resolve``, call sites are named by function, file and line if ``addr2line`` and debug information give them.
     Raises :class:`InputError` if the file is missing, cut off, damaged, of another version or not a marker file.
     """
     path = Path(path)
-    data = input_file.read_bytes(path, "a marker file", most_bytes=sys.maxsize)
+    data = input_file.read_unpacked(path, "a marker file", most_bytes=sys.maxsize)
     return parse_marker_bytes(data, path, resolve=resolve)
 
 

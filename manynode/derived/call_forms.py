@@ -74,6 +74,8 @@ def _forms() -> dict[str, CallForm]:
 
 CALL_FORMS = _forms()
 """MPI's name -> its form, of all calls of ``skeletons/include/manynode/mpi.hpp``."""
+COLLECTIVES = frozenset(f"MPI_{way}" for name in _COLLECTIVES for way in (name, f"I{name.lower()}"))
+"""MPI's names of the calls that all ranks of a communicator make together."""
 
 
 def draws_blocks(operation: str) -> bool:

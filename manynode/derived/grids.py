@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -137,6 +138,39 @@ def squarest(ranks: int, dimensions: int, ties: Ties) -> Extents:
     return (rows, ranks // rows)
 
 
+def hpcg(ranks: int, dimensions: int, ties: Ties) -> Extents:
+    """In three dimensions: as HPCG 3.1 (``ComputeOptimalShapeXYZ``), x first.
+
+    Of a power of a prime, x has the most factors; of three other factors each is an extent; else the first shape with
+    the least surface, where x counts through its prime factors, the smallest first, and y through those that are left.
+    """
+    counts = Counter(prime_factors(ranks))
+    primes = sorted(counts)
+    if len(primes) < 2:
+        prime, number = (primes[0], counts[primes[0]]) if primes else (1, 0)
+        x, y, z = (prime ** (number // 3 + more) for more in (number % 3 >= 1, number % 3 == 2, 0))
+        return (x, y, z)
+    if counts.total() <= 3:
+        x, y = primes[:2]
+        return (x, y, ranks // x // y)
+    best, least = (ranks, 1, 1), 2 * ranks + 1
+    for x in _products(primes, [counts[prime] for prime in primes]):
+        left = Counter(prime_factors(ranks // x))
+        for y in _products(primes, [left[prime] for prime in primes]):
+            z = ranks // x // y
+            if x * y + y * z + x * z < least:
+                best, least = (x, y, z), x * y + y * z + x * z
+    return best
+
+
+def _products(primes: Sequence[int], most: Sequence[int]) -> list[int]:
+    """Return the products of primes but 1, as a counter goes through their numbers, that of the first one fastest."""
+    found = [1]
+    for prime, number in zip(primes, most, strict=True):
+        found = [one * prime**power for power in range(number + 1) for one in found]
+    return found[1:]
+
+
 RULES: dict[str, Callable[[int, int, Ties], Extents]] = {
     "least-surface": least_surface,
     "dealt": dealt,
@@ -144,7 +178,10 @@ RULES: dict[str, Callable[[int, int, Ties], Extents]] = {
     "dims-create-mpich": dims_create_mpich,
     "dims-create-openmpi": dims_create_openmpi,
     "squarest": squarest,
+    "hpcg": hpcg,
 }
+DIMENSIONS = {"squarest": 2, "hpcg": 3}
+"""The number of dimensions of rules that have only one."""
 
 
 def grid_of_rule(

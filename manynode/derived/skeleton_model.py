@@ -13,7 +13,7 @@ from manynode.config.quantities import Section
 from manynode.derived.arithmetic import LEAST, MOST
 from manynode.derived.call_forms import CALL_FORMS, draws_blocks
 from manynode.derived.expression import may_name
-from manynode.derived.grids import MOST_DIMENSIONS, RULES, Layout, Order, Ties
+from manynode.derived.grids import DIMENSIONS, MOST_DIMENSIONS, RULES, Layout, Order, Ties
 from manynode.errors import nearest
 
 SCHEMA = "derived-skeleton/1"
@@ -58,8 +58,8 @@ class GridSection(Section):
             raise ValueError(f"rule: there is no {self.rule!r}; {hint}")
         if self.rule is not None and self.dimensions is None:
             raise ValueError("a grid with a 'rule' needs 'dimensions'")
-        if self.rule == "squarest" and self.axes != 2:
-            raise ValueError("the rule 'squarest' has 2 dimensions")
+        if self.rule in DIMENSIONS and self.axes != DIMENSIONS[self.rule]:
+            raise ValueError(f"the rule {self.rule!r} has {DIMENSIONS[self.rule]} dimensions")
         for ranks, extents in self.extents.items():
             product = 1
             for extent in extents:

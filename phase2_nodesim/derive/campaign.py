@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manynode import tables
+from manynode import input_file, tables
 from manynode.config.command_words import DoesNotFitError, for_job, job_values, names_in, with_values
 from manynode.config.input_files import InputFile, digest_of_text, digests, names_in_inputs, place, rendered
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
 from phase2_nodesim.derive.recordings import Recording, check_calls, read_recording
+from phase2_nodesim.derive.shortened import shortened
 from phase2_nodesim.record import record_run
 
 SCHEMA = "recorded-run/1"
@@ -115,6 +116,8 @@ class Campaign:
             folder, made["command"], self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s,
             placed=(lambda files: place(self.inputs, self._texts(run), files)) if self.inputs else None,
         )  # fmt: skip
+        for file in folder.glob("rank-*.mnmk"):
+            input_file.pack(file)  # to a fifth, even with the times
         tables.write_json(folder / _FILE, SCHEMA, made)
         self._unchecked.append(run)
         self._check_calls()
@@ -140,7 +143,7 @@ class Campaign:
         while self._unchecked:
             run = self._unchecked.pop(0)
             if self.to_derive and run not in self._known:
-                check_calls(self._read(run, self.folder / run.name))
+                check_calls(shortened([self._read(run, self.folder / run.name)]).recordings[0])
 
     def about(self, run: Run) -> dict[str, Any]:
         """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""

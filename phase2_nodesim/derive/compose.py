@@ -40,11 +40,12 @@ Content = dict[str, Any]
 
 @dataclass
 class Body:
-    """``items``, ``sites`` and ``doubts`` as in the file."""
+    """``items``, ``sites``, ``doubts`` as in the file; by the words of a loop's place, what it is ``lacking``."""
 
     items: list[Content]
     sites: list[str]
     doubts: list[Content] = field(default_factory=list)
+    lacking: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
 
 class Composer:
@@ -64,6 +65,7 @@ class Composer:
         self.repetitions = repetitions
         self.doubts: list[Content] = []
         self._sites: dict[str, int] = {}
+        self._lacking: dict[tuple[str, ...], int] = {}
         self.unvaried = Unvaried(formulas)
         self._leaf = self._loop = 0
         self._fitted: dict[tuple[object, ...], list[str]] = {}
@@ -73,10 +75,11 @@ class Composer:
         self._leaf = self._loop = 0
         self.doubts, self._doubted, self.unvaried = [], set(), Unvaried(self.formulas)
         self._sites = {}
+        self._lacking = {}
         items = self._items(tree, "body", {})
         if self.waits.freed_last:
             items.append({"free": list(self.waits.freed_last)})
-        return Body(items, list(self._sites), [*self.doubts, *self.unvaried.doubts()])
+        return Body(items, list(self._sites), [*self.doubts, *self.unvaried.doubts()], dict(self._lacking))
 
     def _items(self, nodes: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> list[Content]:
         """Return the items of nodes. ``steps``: by leaf, how its tags grow with each index."""
@@ -101,6 +104,8 @@ class Composer:
                 allowed="a product of powers of parameters, or a multiple of one plus a constant",
             )
         item: Content = {"repeat": repeat[0]}
+        if loop.lacking:
+            self._lacking[tuple(where.split("/"))] = loop.lacking
         if loop.steps.any():
             item["index"] = f"i{number}"
             for leaf, step in _steps(loop, where, self._leaf).items():

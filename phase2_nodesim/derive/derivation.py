@@ -30,9 +30,17 @@ from phase2_nodesim.derive.parse import Parsed, parse_recording
 from phase2_nodesim.derive.patterns import GridRule
 from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
-from phase2_nodesim.derive.recordings import NotDerivedError, Recording, check_recordings, with_most_counts
+from phase2_nodesim.derive.recordings import (
+    NotDerivedError,
+    Recording,
+    check_calls_of,
+    check_recordings,
+    check_size,
+    with_most_counts,
+)
 from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
+from phase2_nodesim.derive.shortened import LoopsDifferError, Region, shortened
 from phase2_nodesim.derive.structure import Structure, irregular_of, made_grids, structure_of
 from phase2_nodesim.derive.verdict import MOST_SPREAD
 from phase2_nodesim.recording import without_collector
@@ -86,26 +94,59 @@ def derive(
     """
     check_recordings(trained, held_out)
     base, others = with_most_counts(trained)
+    whole = _Runs(base, others, held_out)
+    runs = whole if others else _in_short(whole)
+    check_calls_of([*runs.base, *others], runs.held_out)
     try:
         try:
-            return _derived(base, others, held_out, name, stated, frozenset())
+            return _derived(runs, name, stated, frozenset())
+        except LoopsDifferError:
+            irregular = frozenset[Site]()
         except InputError:
             # Sizes are drawn only where no rule gives them.
-            irregular = irregular_of(base)
+            irregular = irregular_of(runs.base)
             if not irregular:
                 raise
-        return _derived(base, others, held_out, name, stated, irregular)
+        check_size([*base, *others, *held_out])
+        return _derived(whole, name, stated, irregular)
     except InputError as error:
         raise NotDerivedError.of(error) from None
 
 
+@dataclass(frozen=True)
+class _Runs:
+    """What is learned from (``base`` with the same parameters, ``others``), and what is compared.
+
+    ``regions`` are what loops lack in the runs of ``base``, and ``also_held_out`` says whether those held out lack it,
+    too; ``smallest`` is then the whole run with the fewest ranks.
+    """
+
+    base: Sequence[Recording]
+    others: Sequence[Recording]
+    held_out: Sequence[Recording]
+    regions: Sequence[Region] = ()
+    also_held_out: bool = False
+    smallest: Recording | None = None
+
+
+def _in_short(runs: _Runs) -> _Runs:
+    """Return the runs without what all of them repeat, or, if there is nothing, without what those of ``base`` do."""
+    number = len(runs.base)
+    both = shortened([*runs.base, *runs.held_out])
+    if both.regions:
+        found = both.recordings
+        return _Runs(found[:number], [], found[number:], both.regions, True, runs.base[0])
+    base = shortened(runs.base)
+    return _Runs(base.recordings, [], runs.held_out, base.regions, False, runs.base[0])
+
+
 def _derived(
-    base: Sequence[Recording], others: Sequence[Recording], held_out: Sequence[Recording], name: str,
-    stated: Sequence[Mapping[str, Any]], irregular: frozenset[Site],
+    runs: _Runs, name: str, stated: Sequence[Mapping[str, Any]], irregular: frozenset[Site]
 ) -> Derivation:  # fmt: skip
     """Return the skeleton; the sizes at the places ``irregular`` are drawn."""
-    structure = structure_of(base, irregular)
-    learned = _Learned(structure, others)
+    base, held_out = runs.base, runs.held_out
+    structure = structure_of(base, irregular, runs.regions)
+    learned = _Learned(structure, runs.others)
     content = with_assumptions(_content(name, base[0], structure, learned, held_out), stated)
     report = Report(
         _grid_words(content, structure.pattern.grid),
@@ -132,6 +173,8 @@ def _derived(
                 remedy="replay a recording at its number of ranks, or write the skeleton by hand",
             )
         content["recorded"].append(recorded_entry(recording, "trained", True, error))
+    if not runs.also_held_out:
+        _put_back(content, learned.body, runs.smallest)
     for recording in held_out:
         fixed = content["program"]["fixed"]
         changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
@@ -146,9 +189,26 @@ def _derived(
         report.held_out[recording.point()] = difference or "equal"
         if difference is None:
             drop_contradicted(content, recording)
+    if runs.also_held_out:
+        _put_back(content, learned.body, runs.smallest)
     report.doubts = len(content["doubts"])
     checked(content, name)
     return Derivation(content, report)
+
+
+def _put_back(content: Content, body: Body, smallest: Recording | None) -> None:
+    """Let loops repeat as often as in the whole runs; the smallest of these is then compared."""
+    for where, lacking in body.lacking.items():
+        item = content["body"][int(where[1])]
+        for number in where[3::2]:
+            item = item["do"][int(number)]
+        item["repeat"] = str(int(item["repeat"]) + lacking)
+    if body.lacking and smallest is not None and (difference := first_difference(content, smallest)) is not None:
+        raise LoopsDifferError(
+            "the loops that were found do not repeat as a training recording does",
+            where=smallest.where,
+            found=difference,
+        )
 
 
 class _Learned:

@@ -34,12 +34,16 @@ class Leaf:
 
 @dataclass
 class Loop:
-    """``count`` repetitions; ``steps`` is by how much each tag in the body grows from one to the next."""
+    """``count`` repetitions; ``steps`` is by how much each tag in the body grows from one to the next.
+
+    ``lacking`` more were left out of the streams (:mod:`.shortened`).
+    """
 
     count: int
     body: list[Node]
     steps: Tags
     shape: int
+    lacking: int = 0
 
     @property
     def tags(self) -> Tags:
@@ -48,12 +52,21 @@ class Loop:
 
 def fold(slots: Sequence[Slot]) -> list[Node]:
     """Return the program as a tree."""
-    shapes = _Shapes()
-    nodes: list[Node] = [
-        Leaf([number], shapes.of(slot.shape), np.array(slot.tags, np.int64)) for number, slot in enumerate(slots)
-    ]
-    while (folded := _folded_once(nodes, shapes)) is not None:
-        nodes = folded
+    numbers: dict[Hashable, int] = {}
+    return folded(
+        [
+            Leaf([number], numbers.setdefault(slot.shape, len(numbers)), np.array(slot.tags, np.int64))
+            for number, slot in enumerate(slots)
+        ]
+    )
+
+
+def folded(leaves: Sequence[Leaf]) -> list[Node]:
+    """Return leaves, whose shapes are numbers, as a tree."""
+    nodes: list[Node] = [*leaves]
+    shapes = _Shapes(1 + max((leaf.shape for leaf in leaves), default=0))
+    while (shorter := _folded_once(nodes, shapes)) is not None:
+        nodes = shorter
     return nodes
 
 
@@ -75,13 +88,14 @@ def loops(nodes: Sequence[Node]) -> Iterator[Loop]:
 
 
 class _Shapes:
-    """Numbers shapes, so that comparing them is fast."""
+    """Numbers shapes from ``first`` on, so that comparing them is fast."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int) -> None:
+        self._first = first
         self._numbers: dict[Hashable, int] = {}
 
     def of(self, shape: Hashable) -> int:
-        return self._numbers.setdefault(shape, len(self._numbers))
+        return self._numbers.setdefault(shape, self._first + len(self._numbers))
 
 
 def _folded_once(nodes: list[Node], shapes: _Shapes) -> list[Node] | None:
@@ -89,9 +103,9 @@ def _folded_once(nodes: list[Node], shapes: _Shapes) -> list[Node] | None:
     equal = np.array([shapes.of(("exact", node.shape, node.tags.tobytes())) for node in nodes])
     alike = np.array([node.shape for node in nodes])
     for length in range(1, len(nodes) // 2 + 1):
-        folded = _folded(nodes, equal, length, shapes, steps=False) or _folded(nodes, alike, length, shapes, steps=True)
-        if folded is not None:
-            return folded
+        for ids, steps in ((equal, False), (alike, True)):
+            if (shorter := _folded(nodes, ids, length, shapes, steps=steps)) is not None:
+                return shorter
     return None
 
 

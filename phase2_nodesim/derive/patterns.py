@@ -70,7 +70,7 @@ def rules() -> list[GridRule]:
         found += [GridRule("dealt", dimensions, "unsorted", ties) for ties in ("first", "last")]
         found += [GridRule("dims-create-mpich", dimensions, order) for order in both]
         found += [GridRule("least-surface", dimensions, order, "last") for order in both]
-    return found
+    return [*found, GridRule("hpcg", 3, "unsorted")]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,9 @@ def find_pattern(
     scores = {rule: _score(rule, labels, on_grid) for rule in rules()}
     own, orders = _of_program({count: made[count][::-1] for count in streams} if made else {})
     scores |= {rule: _score(rule, labels, on_grid) for rule in own}
-    best = min(scores, key=lambda rule: (scores[rule], len(rule.exceptions), rule.dimensions))
+    least = min(scores.values())
+    within = {rule: _steps_within(rule, labels, on_grid) for rule, score in scores.items() if score == least}
+    best = min(within, key=lambda rule: (within[rule], len(rule.exceptions), rule.dimensions))
     extents_of = {rule: tuple(rule.grid(count).extents for count in streams) for rule in scores}
     chosen = replace(best, periodic=_periodic(best, pairs, on_grid))
     twins = [rule for rule in scores if rule != best and extents_of[rule] == extents_of[best]]
@@ -221,6 +223,21 @@ def _score(rule: GridRule, labels: _Labels, places: Iterable[Place]) -> int:
                 (open_ if "+-" in label else solid).add((place, label))
     more = [(p, label) for p, label in open_ if not any((p, one) in solid for one in _signs(label))]
     return len(solid) + len(more)
+
+
+def _steps_within(rule: GridRule, labels: _Labels, places: Sequence[Place]) -> int:
+    """Return the number of distinct displacements, of all places together, if none goes around an edge.
+
+    On small grids with messages to all sides, edges and corners, around an edge is another neighbour.
+    """
+    found: set[tuple[int, ...]] = set()
+    for count, by_place in labels.pairs.items():
+        pairs = [by_place[place] for place in places if place in by_place]
+        if pairs:
+            here, there = map(rule.grid(count).coordinates, np.unique(np.concatenate(pairs), axis=0).T)
+            steps = np.stack([b - a for a, b in zip(here, there, strict=True)], axis=1)
+            found |= set(map(tuple, np.unique(steps, axis=0).tolist()))
+    return len(found)
 
 
 def _signs(label: _Label) -> Iterable[_Label]:

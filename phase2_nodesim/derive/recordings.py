@@ -10,20 +10,25 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from manynode.derived.call_forms import COLLECTIVES
 from manynode.errors import InputError
-from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
+from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory, read_marker_file
 from phase2_nodesim.communicators import WORLD, Member, cartesian_extents, communicators_as_made
+from phase2_nodesim.derive.columns import Checksums, Ends, checksums, ends_of_columns, joined, without_columns
 from phase2_nodesim.derive.places import call_at, placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
 
 FEWEST_COUNTS = 3
 # Of all runs to learn from: the search takes 4 GiB and three minutes for as many.
-MOST_BYTES = 256 * 2**20
+_MOST_CALLS = 2_500_000
 # A rank whose calls no other rank makes in this order is normal in a small job, such as a cube of 3 x 3 x 3 ranks with
 # messages to all sides, edges and corners; not in a larger one.
 _MANY_RANKS = 28
@@ -51,6 +56,7 @@ class Recording:
     extents: tuple[int, ...] = ()
     groups: Sequence[Mapping[int, tuple[int, ...]]] = ()
     by_node: frozenset[int] = frozenset()
+    checksum: str = ""
 
     @property
     def ranks(self) -> int:
@@ -69,7 +75,80 @@ class Recording:
     @cached_property
     def digest(self) -> str:
         """A checksum of the calls, which repeats for the same calls."""
+        if self.checksum:
+            return self.checksum
         return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()[:16]
+
+    @property
+    def columns(self) -> Checksums | None:
+        """Checksums of what all ranks do between collectives (:mod:`.columns`); None if the calls are not in files."""
+        return self.calls.columns if isinstance(self.calls, CallsOfFiles) else None
+
+    def without_columns(self, kept: NDArray[np.bool_]) -> Recording | None:
+        """Return the recording with the columns ``kept``; None if the others cannot be left out."""
+        calls = self.calls.without_columns(kept) if isinstance(self.calls, CallsOfFiles) else None
+        return None if calls is None else replace(self, calls=calls)
+
+    def of_all_ranks(self, rank: int, call: RecordedCall) -> bool:
+        """Say whether a call is a collective of all ranks: a column ends with it."""
+        own = call.communicator
+        return call.operation in COLLECTIVES and (own == WORLD or len(self.groups[rank].get(own, ())) == self.ranks)
+
+
+class CallsOfFiles(Sequence[Sequence[RecordedCall]]):
+    """The calls of each rank, read from its marker file when they are asked for.
+
+    ``members`` are the communicators of each rank. ``named``: sites are the places by which phases are named.
+    """
+
+    def __init__(self, files: Sequence[MarkerFile], members: Sequence[Mapping[int, Member]], *, named: bool) -> None:
+        self._paths = [file.path for file in files]
+        self._members = members
+        self._named = named
+        self._read: dict[int, list[RecordedCall]] = {}
+        self.number = sum(len(file.records) for file in files)
+        """At least as many calls as the ranks make."""
+        of_all = [frozenset(own for own, one in known.items() if _of_all(one, len(files))) for known in members]
+        self._ends: list[Ends] = list(map(ends_of_columns, files, of_all))
+        self._sums = list(map(checksums, files, self._ends))
+        self.digest = hashlib.sha256(b"".join(one.tobytes() for one in self._sums)).hexdigest()[:16]
+        self.columns: Checksums | None = joined(self._sums) if len(set(map(len, self._sums))) == 1 else None
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __getitem__(self, rank: Any) -> Any:
+        if isinstance(rank, slice):
+            return [self[number] for number in range(len(self))[rank]]
+        if rank not in self._read:
+            self._read[rank] = self._calls(rank, self._file(rank))
+        return self._read[rank]
+
+    def without_columns(self, kept: NDArray[np.bool_]) -> list[list[RecordedCall]] | None:
+        """Return the calls in the columns ``kept``; None if the others cannot be left out."""
+        found = []
+        for rank, (ends, sums) in enumerate(zip(self._ends, self._sums, strict=True)):
+            shorter = without_columns(self._file(rank), ends, sums, kept)
+            if shorter is None:
+                return None
+            found.append(self._calls(rank, shorter))
+        return found
+
+    def _file(self, rank: int) -> MarkerFile:
+        return read_marker_file(self._paths[rank], resolve=self._named)
+
+    def _calls(self, rank: int, file: MarkerFile) -> list[RecordedCall]:
+        """Return the calls of a rank, with the numbers of communicators that are the same at all of their ranks."""
+        known = self._members[rank]
+        calls = [
+            call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call
+            for call in in_order_of_sources(rank_calls(file, matched=True))
+        ]
+        return placed(calls, file) if self._named else calls
+
+
+def _of_all(member: Member, ranks: int) -> bool:
+    return len(member.members) == ranks and not member.inter
 
 
 def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = None) -> Recording:
@@ -81,12 +160,11 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         files = read_marker_directory(folder)
     check_whole(files, "a skeleton cannot be derived from a recording")
     members = communicators_as_made(files)
-    # One rank after the other: calls are many, and equal ones of a rank become one object.
-    ranks = [_calls(file, known, named=labels == {""}) for file, known in zip(files, members, strict=True)]
+    calls = CallsOfFiles(files, members, named=labels == {""})
     others = [[one for one in known.values() if one.number != WORLD and not one.inter] for known in members]
     first = files[0].metadata
     return Recording(
-        ranks,
+        calls,
         dict(parameters or {}),
         program=str(first.get("program", "")),
         command=tuple(map(str, first.get("command", []) or [])),
@@ -96,19 +174,8 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         extents=_extents(files),
         groups=[{member.number: member.members for member in known} for known in others],
         by_node=frozenset(member.number for known in others for member in known if member.by_node),
+        checksum=calls.digest,
     )
-
-
-def _calls(file: MarkerFile, known: Mapping[int, Member], *, named: bool) -> list[RecordedCall]:
-    """Return the calls of a rank, with the numbers of communicators that are the same at all of their ranks.
-
-    ``named``: with the places by which phases are named.
-    """
-    calls = [
-        call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call
-        for call in in_order_of_sources(rank_calls(file, matched=True))
-    ]
-    return placed(calls, file) if named else calls
 
 
 def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:
@@ -116,24 +183,23 @@ def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:
     return found.pop() if len(found) == 1 else ()
 
 
-def check_size(folders: Sequence[Path]) -> None:
+def check_size(recordings: Sequence[Recording]) -> None:
     """Raise :class:`NotDerivedError` for recordings that take the derivation too long, and too much memory."""
-    found = sum(file.stat().st_size for folder in folders for file in folder.glob("rank-*.mnmk"))
-    if found > MOST_BYTES:
+    calls = [one.calls for one in recordings]
+    found = sum(one.number if isinstance(one, CallsOfFiles) else sum(map(len, one)) for one in calls)
+    if found > _MOST_CALLS:
         raise NotDerivedError(
-            "the recordings are too large for an exact skeleton",
-            found=f"{found / 2**20:,.0f} MiB",
-            allowed=f"{MOST_BYTES / 2**20:,.0f} MiB",
+            "the recordings have too many calls for an exact skeleton",
+            found=f"{found:,}",
+            allowed=f"{_MOST_CALLS:,}, without iterations that are equal on all ranks of all runs",
             remedy="record fewer iterations",
         )
 
 
 def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording] = ()) -> None:
-    """Raise :class:`InputError` for recordings that no skeleton can be derived from."""
+    """Raise :class:`InputError` for runs that no skeleton can be derived from, whatever their calls are."""
     if not trained:
         raise InputError("there is no recording to derive from", allowed=f"at least {FEWEST_COUNTS} numbers of ranks")
-    for recording in [*trained, *held_out]:
-        check_calls(recording)
     _check_same("programs", [recording.program for recording in [*trained, *held_out]])
     _check_same("MPI libraries", [recording.mpi for recording in [*trained, *held_out]])
     _check_same("sets of parameters", [", ".join(sorted(recording.parameters)) for recording in [*trained, *held_out]])
@@ -145,8 +211,14 @@ def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording]
             allowed=f"at least {FEWEST_COUNTS} different ones, with the same parameters",
             remedy="record more numbers of ranks; such as 4, 8, 12, 18, 27 and 32 show grids of two to four dimensions",
         )
-    largest = max(trained, key=lambda recording: recording.ranks)
-    _check_alike(largest)
+
+
+def check_calls_of(trained: Sequence[Recording], held_out: Sequence[Recording]) -> None:
+    """Raise :class:`InputError` for recordings with calls that no skeleton can be derived from, or too many."""
+    check_size([*trained, *held_out])
+    for recording in [*trained, *held_out]:
+        check_calls(recording)
+    _check_alike(max(trained, key=lambda recording: recording.ranks))
 
 
 def with_most_counts(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording]]:

@@ -18,7 +18,7 @@ from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation, derive
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.program import Program
-from phase2_nodesim.derive.recordings import NotDerivedError, check_size
+from phase2_nodesim.derive.recordings import NotDerivedError
 from phase2_nodesim.derive.verdict import verdict
 
 _MOST_AT_ONCE, _MOST_RUNS = 3, 9
@@ -69,7 +69,6 @@ def of_program(found: Derivation, program: Program) -> Derivation:
 def _derived(
     campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], program: Program, output: Path
 ) -> Derivation:
-    check_size([campaign.recorded(run) for run in learned])
     read = {run: campaign.recording(run) for run in [*learned, *held_out]}
     stated = read_content(output).get("assumptions", []) if output.exists() else []
     return derive([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)

@@ -24,6 +24,7 @@ from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.rules import Rule, find_rules
+from phase2_nodesim.derive.shortened import Region, note_lacking
 from phase2_nodesim.derive.slots import Slot, observe
 from phase2_nodesim.derive.waits import Waits, name_requests
 
@@ -82,8 +83,8 @@ def _tried(best: Pattern, base: Sequence[Recording]) -> Iterator[list[Pattern]]:
     yield [best.with_grid(rule) for rule in grids_of(base)]
 
 
-def structure_of(base: Sequence[Recording], irregular: frozenset[Site]) -> Structure:
-    """Return the structure of the runs with the same parameters.
+def structure_of(base: Sequence[Recording], irregular: frozenset[Site], regions: Sequence[Region] = ()) -> Structure:
+    """Return the structure of the runs with the same parameters, whose loops lack the repetitions of ``regions``.
 
     Parts of a divided problem may have sizes that come back at other numbers of ranks, and tell no calls apart.
     """
@@ -91,16 +92,17 @@ def structure_of(base: Sequence[Recording], irregular: frozenset[Site]) -> Struc
     identity = find_identity(by_count)
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
     try:
-        return _identified(base, by_count, identity, irregular)
+        return _identified(base, by_count, identity, irregular, regions)
     except InputError:
         if not identity.by_bytes:
             raise
-        return _identified(base, by_count, replace(identity, by_bytes=frozenset()), irregular)
+        return _identified(base, by_count, replace(identity, by_bytes=frozenset()), irregular, regions)
 
 
 def _identified(
-    base: Sequence[Recording], by_count: Mapping[int, Sequence[Stream]], identity: Identity, irregular: frozenset[Site]
-) -> Structure:
+    base: Sequence[Recording], by_count: Mapping[int, Sequence[Stream]], identity: Identity,
+    irregular: frozenset[Site], regions: Sequence[Region],
+) -> Structure:  # fmt: skip
     """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
     best = _pattern(by_count, identity, base)
     failure: InputError | None = None
@@ -109,7 +111,7 @@ def _identified(
         for pattern in patterns:
             try:
                 slots, events = observe(by_count, pattern, identity)
-                fitting.append(_with_rules(base, by_count, pattern, slots, events, irregular))
+                fitting.append(_with_rules(base, by_count, pattern, slots, events, irregular, regions))
             except InputError as error:
                 failure = failure or error
         if fitting:
@@ -122,11 +124,14 @@ def _identified(
 
 def _with_rules(
     base: Sequence[Recording], by_count: Mapping[int, Sequence[Stream]], pattern: Pattern, slots: list[Slot],
-    events: Mapping[tuple[int, int], Sequence[int]], irregular: frozenset[Site],
+    events: Mapping[tuple[int, int], Sequence[int]], irregular: frozenset[Site], regions: Sequence[Region],
 ) -> Structure:  # fmt: skip
     for slot in slots:
         slot.set_drawn(slot.place[:2] in irregular)
     tree = fold(slots)
+    if regions:
+        first = zip(by_count[base[0].ranks][0], events[0, 0], strict=True)
+        note_lacking(tree, regions, [slot for event, slot in first if base[0].of_all_ranks(0, event.call)])
     parameters = base[0].parameters
     points = Points([(recording.ranks, recording.parameters) for recording in base], pattern.grid)
     probe = Probe(pattern.grid, parameters)
@@ -146,6 +151,6 @@ def _with_rules(
     found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular, members)
     if not partners <= irregular:
         # The other ends of the same messages.
-        return _with_rules(base, by_count, pattern, slots, events, irregular | partners)
+        return _with_rules(base, by_count, pattern, slots, events, irregular | partners, regions)
     draws = Draws(found, points)
     return Structure(list(base), pattern, slots, tree, points, probe, guards, rules, waits, draws, groups)

@@ -65,19 +65,33 @@ Extents least_surface(std::int64_t ranks, const GridRule& rule) {
   });
 }
 
+// How often each prime divides a number.
+std::map<std::int64_t, int> prime_factors(std::int64_t number) {
+  std::map<std::int64_t, int> found;
+  for (std::int64_t factor = 2; factor <= number / factor; ++factor) {
+    for (; number % factor == 0 && number > 1; number /= factor) ++found[factor];
+  }
+  if (number > 1) ++found[number];
+  return found;
+}
+
+std::int64_t power(std::int64_t base, int exponent) {
+  std::int64_t found = 1;
+  for (int i = 0; i < exponent; ++i) found *= base;
+  return found;
+}
+
 // Prime factors, the largest first, each to the smallest extent.
 Extents dealt(std::int64_t ranks, const GridRule& rule) {
-  std::vector<std::int64_t> factors;
-  for (std::int64_t factor = 2; factor <= ranks / factor; ++factor) {
-    for (; ranks % factor == 0 && ranks > 1; ranks /= factor) factors.push_back(factor);
-  }
-  if (ranks > 1) factors.push_back(ranks);
+  const std::map<std::int64_t, int> factors = prime_factors(ranks);
   Extents found(static_cast<std::size_t>(rule.dimensions), 1);
   for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {
-    if (rule.ties_last) {
-      *std::min_element(found.rbegin(), found.rend()) *= *factor;
-    } else {
-      *std::min_element(found.begin(), found.end()) *= *factor;
+    for (int i = 0; i < factor->second; ++i) {
+      if (rule.ties_last) {
+        *std::min_element(found.rbegin(), found.rend()) *= factor->first;
+      } else {
+        *std::min_element(found.begin(), found.end()) *= factor->first;
+      }
     }
   }
   return found;
@@ -99,12 +113,55 @@ Extents squarest(std::int64_t ranks, const GridRule&) {
   return {rows, ranks / rows};
 }
 
+// The products of primes but 1, as a counter goes through their numbers, that of the first one fastest.
+std::vector<std::int64_t> products(const std::map<std::int64_t, int>& most) {
+  std::vector<std::int64_t> found = {1};
+  for (const auto& [prime, number] : most) {
+    const std::size_t before = found.size();
+    for (std::size_t i = 0; i < before * static_cast<std::size_t>(number); ++i) found.push_back(found[i] * prime);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+// In three dimensions: as HPCG 3.1, x first. Of a power of a prime, x has the most factors; of three other factors each
+// is an extent; else the first shape with the least surface.
+Extents hpcg(std::int64_t ranks, const GridRule&) {
+  const std::map<std::int64_t, int> most = prime_factors(ranks);
+  int total = 0;
+  for (const auto& [prime, number] : most) total += number;
+  if (most.size() < 2) {
+    const std::int64_t prime = most.empty() ? 1 : most.begin()->first;
+    const int number = most.empty() ? 0 : most.begin()->second;
+    return {power(prime, number / 3 + (number % 3 >= 1 ? 1 : 0)), power(prime, number / 3 + (number % 3 == 2 ? 1 : 0)),
+            power(prime, number / 3)};
+  }
+  if (total <= 3) {
+    const std::int64_t x = most.begin()->first;
+    const std::int64_t y = std::next(most.begin())->first;
+    return {x, y, ranks / x / y};
+  }
+  Extents best = {ranks, 1, 1};
+  std::int64_t least = 2 * ranks + 1;
+  for (const std::int64_t x : products(most)) {
+    for (const std::int64_t y : products(prime_factors(ranks / x))) {
+      const std::int64_t z = ranks / x / y;
+      const std::int64_t surface = x * y + y * z + x * z;
+      if (surface < least) {
+        best = {x, y, z};
+        least = surface;
+      }
+    }
+  }
+  return best;
+}
+
 using RuleFunction = Extents (*)(std::int64_t ranks, const GridRule& rule);
 const std::map<std::string, RuleFunction>& rules() {
   static const std::map<std::string, RuleFunction> known = {
       {"least-surface", least_surface}, {"dealt", dealt}, {"line", line}, {"dims-create-mpich", dims_create_mpich},
       {"dims-create-openmpi", dealt},  // of Open MPI 4.1
-      {"squarest", squarest},
+      {"squarest", squarest},           {"hpcg", hpcg},
   };
   return known;
 }

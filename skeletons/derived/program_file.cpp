@@ -33,8 +33,9 @@ Grid grid_of(const Document& document, int ranks) {
     GridRule rule;
     rule.name = grid["rule"].text();
     const std::int64_t dimensions = grid["dimensions"].integer();
-    if (dimensions < 1 || dimensions > kMostDimensions || (rule.name == "squarest" && dimensions != 2)) {
-      grid["dimensions"].refuse("a grid cannot have so many dimensions", rule.name == "squarest" ? "2" : "1 to 8");
+    const std::int64_t only = rule.name == "squarest" ? 2 : rule.name == "hpcg" ? 3 : 0;
+    if (dimensions < 1 || dimensions > kMostDimensions || (only != 0 && dimensions != only)) {
+      grid["dimensions"].refuse("a grid cannot have so many dimensions", only ? std::to_string(only) : "1 to 8");
     }
     rule.dimensions = static_cast<int>(dimensions);
     rule.order = static_cast<Order>(grid["order"].one_of({"descending", "ascending", "unsorted"}));

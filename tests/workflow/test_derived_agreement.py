@@ -184,7 +184,7 @@ def test_expressions_have_no_value_on_the_same_ranks_in_python_and_cpp(tmp_path:
 
 GRIDS = [
     *((rule, dimensions) for rule in ("least-surface", "dealt", "dims-create-mpich") for dimensions in (1, 2, 3, 4)),
-    ("dims-create-openmpi", 3), ("line", 2), ("squarest", 2), ("dealt", 5),
+    ("dims-create-openmpi", 3), ("line", 2), ("squarest", 2), ("hpcg", 3), ("dealt", 5),
 ]  # fmt: skip
 
 

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from manynode.derived.grids import RULES, Grid, extents, grid_of_rule, prime_factors
+from manynode.derived.grids import DIMENSIONS, RULES, Grid, extents, grid_of_rule, prime_factors
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_the_extents_of_every_rule_hold_all_ranks(rule: str) -> None:
     for ranks in range(1, 400):
-        for dimensions in [2] if rule == "squarest" else [1, 2, 3, 4]:
+        for dimensions in [DIMENSIONS[rule]] if rule in DIMENSIONS else [1, 2, 3, 4]:
             found = extents(rule, ranks, dimensions)
             assert len(found) == dimensions and math.prod(found) == ranks, (rule, ranks)
             assert list(found) == sorted(found, reverse=True)
@@ -38,6 +38,15 @@ def test_factors_are_dealt_to_the_smallest_extent() -> None:
     assert extents("dealt", 12, 2, "unsorted", "last") == (4, 3)
     assert extents("dealt", 72, 2) == (12, 6)
     assert extents("dealt", 24, 3, "unsorted", "last") == (2, 4, 3)
+
+
+def test_hpcg_is_what_the_benchmark_chooses() -> None:
+    """Its own ``ComputeOptimalShapeXYZ`` (version 3.1) was asked."""
+    asked = {
+        1: (1, 1, 1), 7: (7, 1, 1), 16: (4, 2, 2), 32: (4, 4, 2), 6: (2, 3, 1), 12: (2, 3, 2), 18: (2, 3, 3),
+        30: (2, 3, 5), 24: (2, 4, 3), 36: (4, 3, 3), 60: (4, 3, 5), 72: (4, 3, 6), 1024: (16, 8, 8),
+    }  # fmt: skip
+    assert {ranks: extents("hpcg", ranks, 3, "unsorted") for ranks in asked} == asked
 
 
 # What the libraries themselves answered, where they differ from each other or from the rule "dealt".

@@ -44,7 +44,7 @@ def test_every_function_and_rule_is_described() -> None:
         assert f"`{name}(" in PAGE
     rules = PAGE.partition("| rule |")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `([a-z-]+)` \| [^|]*\|$", rules, re.M) == [
-        "least-surface", "dealt", "dims-create-mpich", "dims-create-openmpi", "line", "squarest",
+        "least-surface", "dealt", "dims-create-mpich", "dims-create-openmpi", "line", "squarest", "hpcg",
     ]  # fmt: skip
     assert all(f"| `{rule}` |" in PAGE for rule in RULES)
 

@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from small_programs import Parameters, Rank, halo, run, runs
@@ -15,7 +14,7 @@ from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER
 from phase2_nodesim.derive import recordings
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import NotDerivedError, Recording, check_size
+from phase2_nodesim.derive.recordings import Recording, check_size
 from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall
 
 
@@ -129,14 +128,11 @@ def test_ranks_that_wait_for_one_request_after_the_other_are_told_of_waitall() -
     assert "MPI_Waitall" in str(error.remedy) and str(error.allowed).startswith("all ranks, or those of")
 
 
-def test_recordings_that_are_too_large_are_refused_before_they_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is in them does not matter: these are no marker files."""
-    for rank in range(3):
-        (tmp_path / f"rank-{rank}.mnmk").write_bytes(bytes(2**20))
-    check_size([tmp_path])
-    monkeypatch.setattr(recordings, "MOST_BYTES", 5 * 2**20)
-    with pytest.raises(NotDerivedError) as error:
-        check_size([tmp_path, tmp_path])
-    assert "found: 6 MiB" in str(error.value) and "allowed: 5 MiB" in str(error.value)
+def test_recordings_of_too_many_calls_are_refused_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = runs(lambda rank, _: rank.collective("MPI_Barrier"))
+    number = sum(len(calls) for one in found for calls in one.calls)
+    monkeypatch.setattr(recordings, "_MOST_CALLS", number)
+    check_size(found)
+    monkeypatch.setattr(recordings, "_MOST_CALLS", number - 1)
+    error = refusal(found)
+    assert "too many calls" in error.what and error.found == f"{number:,}" and f"{number - 1:,}" in str(error.allowed)
