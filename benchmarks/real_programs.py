@@ -54,6 +54,7 @@ PROGRAMS = [
     Program("CoMD, strong", "CoMD/bin/CoMD-mpi", "-i {d0} -j {d1} -k {d2} -x 48 -y 48 -z 48 -N 4 -n 2", "--grid 3"),
     Program("CloverLeaf", "CloverLeaf_ref/clover_leaf", "", inside="CloverLeaf_ref"),
     Program("HPCCG", "HPCCG/HPCCG", "8 8 8"),
+    Program("HPCG", "hpcg/b/bin/xhpcg", "--nx=16 --rt=0", "--held-out 32,36", inside="hpcg/b/bin"),
     Program("LULESH", "LULESH/lulesh2.0", "-s 6 -i 5", "--ranks 1,8,27 --held-out 64", targets=CUBES),
     Program("miniMD, strong", "miniMD/ref/miniMD_openmpi", "-i in.small -n 8 -s 12", inside="miniMD/ref"),
     Program("miniFE, strong", "miniFE/ref/src/miniFE.x", "-nx 16 -ny 16 -nz 16", "--held-out 16,36,64"),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manynode.derived.call_forms import WAITS_FOR_ONE, block_fields
+from manynode.derived.expression import ExpressionError
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES, SENDS
 from phase2_nodesim.derive.groups import together
@@ -30,22 +31,83 @@ _SAME_BYTES = ("llreduce", "Reduce", "reduce", "cast", "can", "lltoall", "Barrie
 _Array = NDArray[np.int64]
 
 
+_MOST_KINDS = 1 << 20
+"""Of tags and communicators; with two ranks of a million each they are one number of 64 bits."""
+
+
+class _Sides(NamedTuple):
+    """The messages of one step that are sent and those that are received."""
+
+    sent: _Array
+    received: _Array
+
+
 class _Messages:
-    """One side of the messages: rows of sender, receiver, tag, communicator, order, bytes, distribution (-1: none)."""
+    """The messages of a job, each side as rows of channel, bytes, distribution (-1: none) in the order of the program.
 
-    def __init__(self) -> None:
-        self.rows: list[_Array] = []
+    A channel is sender, receiver, tag and communicator as one number.
+    """
 
-    def add(
-        self, sender: _Array, receiver: _Array, tag: _Array, communicator: int, order: int, size: _Array, draw: int
-    ) -> None:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.sides: list[_Sides] = []
+        self._known: dict[object, _Sides] = {}
+        self._kinds: dict[tuple[int, int], int] = {}
+
+    def add(self, step: Step, call: str) -> str | None:
+        """Add the messages of a step; return what is wrong with one, or None."""
+        if step.key not in self._known:
+            made = self._made(step, call)
+            if isinstance(made, str):
+                return made
+            self._known[step.key] = made
+        self.sides.append(self._known[step.key])
+        return None
+
+    def sorted(self, side: int) -> _Array:
+        """Return the rows of a side by channel, those of one channel in their order."""
+        rows = np.concatenate([both[side] for both in self.sides]) if self.sides else np.zeros((0, 3), np.int64)
+        return rows[np.argsort(rows[:, 0], kind="stable")]
+
+    def channel(self, row: _Array) -> tuple[int, int, int]:
+        """Return sender, receiver and tag of a row."""
+        pair, kind = divmod(int(row[0]), _MOST_KINDS)
+        return (*divmod(pair, self.job.ranks), list(self._kinds)[kind][0])
+
+    def _made(self, step: Step, call: str) -> _Sides | str:
+        job, number = self.job, self.job.communicator(step.item)
+        for field in ("peer", "source") if call == "MPI_Sendrecv" else ("peer",):
+            peers = step.number(field)
+            wrong = (peers != PROC_NULL_PEER) & ((peers < 0) | (peers >= job.ranks))
+            if wrong.any():
+                lane = int(np.flatnonzero(wrong)[0])
+                return f"rank {int(step.lanes[lane])} has peer {int(peers[lane])} ({step.item.where})"
+            if (stranger := _strangers(step, peers, job.colors[number])) is not None:
+                return stranger
+        sizes, tags = step.number("bytes"), step.number("tag")
+        if (sizes < 0).any():
+            return f"a message has {int(sizes.min())} bytes ({step.item.where})"
+        draw, back = (_number_of(draw_of(step.item.content, field), job) for field in ("bytes", "receive_bytes"))
+        none = np.zeros((0, 3), np.int64)
+        if call in RECEIVES:
+            return _Sides(none, self._rows(step.number("peer"), step.lanes, tags, number, sizes, draw))
+        sent = self._rows(step.lanes, step.number("peer"), tags, number, sizes, draw)
+        if call in SENDS:
+            return _Sides(sent, none)
+        tags, sizes = step.number("receive_tag"), step.number("receive_bytes")
+        return _Sides(sent, self._rows(step.number("source"), step.lanes, tags, number, sizes, back))
+
+    def _rows(
+        self, sender: _Array, receiver: _Array, tags: _Array, communicator: int, sizes: _Array, draw: int
+    ) -> _Array:
         real = (sender != PROC_NULL_PEER) & (receiver != PROC_NULL_PEER)
-        rows = np.broadcast_arrays(sender, receiver, tag, communicator, order, size, draw)
-        self.rows.append(np.stack(rows, axis=1)[real])
-
-    def sorted(self) -> _Array:
-        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, 7), np.int64)
-        return rows[np.lexsort(rows[:, 4::-1].T)]
+        distinct, place = np.unique(tags, return_inverse=True)
+        kinds = [self._kinds.setdefault((tag, communicator), len(self._kinds)) for tag in distinct.tolist()]
+        if max(len(self._kinds), self.job.ranks >> 1) > _MOST_KINDS:
+            raise ExpressionError(f"a job of {self.job.ranks:,} ranks and {len(self._kinds):,} tags is too large")
+        channel = (sender * self.job.ranks + receiver) * _MOST_KINDS + np.array(kinds, np.int64)[place]
+        rows = np.broadcast_arrays(channel, sizes, draw)
+        return np.stack(rows, axis=1)[real]
 
 
 class _Blocks:
@@ -103,12 +165,12 @@ class _Blocks:
 
 def mismatch(job: Job) -> str | None:
     """Return what of a job does not match, or None."""
-    sends, receives = _Messages(), _Messages()
+    messages = _Messages(job)
     collectives = [np.zeros(job.ranks, np.uint64) for _ in job.colors]
     codes: dict[tuple[str, int, int], int] = {}
     blocks = _Blocks(job.ranks)
     open_: dict[str, _Array] = defaultdict(lambda: np.zeros(job.ranks, np.int64))
-    for order, step in enumerate(job.steps(most_repetitions=_REPETITIONS)):
+    for step in job.steps(most_repetitions=_REPETITIONS):
         call = step.item.call
         for name in step.item.content.get("free", ()):
             open_[name][step.lanes] = 0
@@ -120,7 +182,7 @@ def mismatch(job: Job) -> str | None:
         if (job.colors[number][step.lanes] < 0).any():
             return f"a rank calls {call} in a communicator that it is not in ({step.item.where})"
         if call in POINT_TO_POINT:
-            if (wrong := _message(step, call, order, job, sends, receives)) is not None:
+            if (wrong := messages.add(step, call)) is not None:
                 return wrong
         elif not call.startswith("MPI_Wait"):
             if block_fields(call):
@@ -143,7 +205,7 @@ def mismatch(job: Job) -> str | None:
     for name, numbers in open_.items():
         if numbers.any():
             return f"rank {int(np.flatnonzero(numbers)[0])} never completes a request of {name}"
-    return _unmatched(sends.sorted(), receives.sorted())
+    return _unmatched(messages)
 
 
 def _strangers(step: Step, peers: _Array, colors: _Array) -> str | None:
@@ -157,30 +219,6 @@ def _strangers(step: Step, peers: _Array, colors: _Array) -> str | None:
 
 def _pairs(a: _Array, b: _Array) -> list[tuple[int, int]]:
     return list(zip(a.tolist(), b.tolist(), strict=True))
-
-
-def _message(step: Step, call: str, order: int, job: Job, sends: _Messages, receives: _Messages) -> str | None:
-    number = job.communicator(step.item)
-    for field in ("peer", "source") if call == "MPI_Sendrecv" else ("peer",):
-        peers = step.number(field)
-        wrong = (peers != PROC_NULL_PEER) & ((peers < 0) | (peers >= job.ranks))
-        if wrong.any():
-            lane = int(np.flatnonzero(wrong)[0])
-            return f"rank {int(step.lanes[lane])} has peer {int(peers[lane])} ({step.item.where})"
-        if (stranger := _strangers(step, peers, job.colors[number])) is not None:
-            return stranger
-    sizes, tags = step.number("bytes"), step.number("tag")
-    if (sizes < 0).any():
-        return f"a message has {int(sizes.min())} bytes ({step.item.where})"
-    draw, back = (_number_of(draw_of(step.item.content, field), job) for field in ("bytes", "receive_bytes"))
-    if call in RECEIVES:
-        receives.add(step.number("peer"), step.lanes, tags, number, order, sizes, draw)
-        return None
-    sends.add(step.lanes, step.number("peer"), tags, number, order, sizes, draw)
-    if call not in SENDS:
-        tags, sizes = step.number("receive_tag"), step.number("receive_bytes")
-        receives.add(step.number("source"), step.lanes, tags, number, order, sizes, back)
-    return None
 
 
 def _number_of(distribution: str | None, job: Job) -> int:
@@ -206,31 +244,31 @@ def _requests(step: Step, call: str, open_: dict[str, _Array]) -> str | None:
     return None
 
 
-def _unmatched(sends: _Array, receives: _Array) -> str | None:
-    if len(sends) != len(receives) or not np.array_equal(sends[:, :4], receives[:, :4]):
-        return _first_difference(sends[:, :4], receives[:, :4])
-    short = np.flatnonzero(receives[:, 5] < sends[:, 5])
+def _unmatched(messages: _Messages) -> str | None:
+    sends, receives = messages.sorted(0), messages.sorted(1)
+    if len(sends) != len(receives) or not np.array_equal(sends[:, 0], receives[:, 0]):
+        return _first_difference(messages, sends, receives)
+    short = np.flatnonzero(receives[:, 1] < sends[:, 1])
     if len(short):
-        sender, receiver, tag, _, _, size, _ = sends[short[0]].tolist()
-        room = int(receives[short[0], 5])
+        sender, receiver, tag = messages.channel(sends[short[0]])
+        room, size = int(receives[short[0], 1]), int(sends[short[0], 1])
         return f"rank {receiver} receives {room} bytes from rank {sender} (tag {tag}), which sends {size}"
-    other = np.flatnonzero(receives[:, 6] != sends[:, 6])
+    other = np.flatnonzero(receives[:, 2] != sends[:, 2])
     if len(other):
-        sender, receiver, tag = sends[other[0], :3].tolist()
+        sender, receiver, tag = messages.channel(sends[other[0]])
         return f"ranks {sender} and {receiver} do not draw the size of their message (tag {tag}) from one distribution"
     return None
 
 
-def _first_difference(sends: _Array, receives: _Array) -> str:
+def _first_difference(messages: _Messages, sends: _Array, receives: _Array) -> str:
     common = min(len(sends), len(receives))
-    different = np.flatnonzero((sends[:common] != receives[:common]).any(axis=1))
+    different = np.flatnonzero(sends[:common, 0] != receives[:common, 0])
     index = int(different[0]) if len(different) else common
-    sent = sends[index].tolist() if index < len(sends) else None
-    received = receives[index].tolist() if index < len(receives) else None
-    if received is None or (sent is not None and sent < received):
-        assert sent is not None
-        return f"rank {sent[1]} receives no message that rank {sent[0]} sends it (tag {sent[2]})"
-    return f"rank {received[0]} sends no message that rank {received[1]} receives from it (tag {received[2]})"
+    lacks_receive = index == len(receives) or (index < len(sends) and sends[index, 0] < receives[index, 0])
+    sender, receiver, tag = messages.channel(sends[index] if lacks_receive else receives[index])
+    if lacks_receive:
+        return f"rank {receiver} receives no message that rank {sender} sends it (tag {tag})"
+    return f"rank {sender} sends no message that rank {receiver} receives from it (tag {tag})"
 
 
 def unknown_phase(job: Job, content: Mapping[str, Any]) -> str | None:

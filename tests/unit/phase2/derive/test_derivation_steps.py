@@ -153,7 +153,7 @@ LEFT = {"peer": "(rank + P - 1) % P", "bytes": "8"}
         ([{"call": "MPI_Send", **RIGHT}, {"call": "MPI_Recv", **LEFT}], None),
         ([{"call": "MPI_Send", **RIGHT}], "receives no message"),
         ([{"call": "MPI_Recv", **LEFT}], "sends no message"),
-        ([{"call": "MPI_Send", **RIGHT, "tag": "1"}, {"call": "MPI_Recv", **LEFT}], "(tag 0)"),
+        ([{"call": "MPI_Send", **RIGHT, "tag": "1"}, {"call": "MPI_Recv", **LEFT}], "(tag 1)"),
         ([{"call": "MPI_Send", **RIGHT, "bytes": "9"}, {"call": "MPI_Recv", **LEFT}], "receives 8 bytes"),
         ([{"call": "MPI_Send", **RIGHT, "peer": "rank + 1"}, {"call": "MPI_Recv", **LEFT}], "rank 3 has peer 4"),
         ([{"call": "MPI_Send", **RIGHT, "bytes": "0 - 8"}, {"call": "MPI_Recv", **LEFT}], "has -8 bytes"),
