@@ -1,6 +1,8 @@
-"""Derive the skeletons of the mini-apps from many sets of runs: how often is a verdict wrong, or needlessly a refusal?
+"""Derive the skeletons of many programs from many sets of runs: how often is a verdict wrong, or needlessly a refusal?
 
-Each mini-app is recorded once with a small problem at thirteen numbers of ranks. From each of ten sets of them a
+Each mini-app, and each small program of the tests that shows a kind of its own (lists of neighbours, grids of no rule,
+divided problems, communicators, requests that are freed, unequal blocks, sizes that depend on load, iterations), is
+recorded once with a small problem at thirteen numbers of ranks. From each of ten sets of them a
 skeleton is derived, judged at all other numbers, and compared there call by call with the recording. A skeleton that
 differs from a recording although its verdict does not refuse is a silent error, and so are drawn sizes whose volume is
 off by more than 5 %. What is refused although the skeleton
@@ -19,6 +21,7 @@ from _mini_app import options
 
 from manynode.errors import ManynodeError
 from manynode.paths import native_program
+from manynode.process import run
 from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.drawn import comparison
@@ -51,18 +54,43 @@ PROBLEMS: dict[str, dict[str, int]] = {
     "caffe": {"images": 4, "side": 8, "filters": 2, "hidden": 6, "iterations": 4},
     "fft2d": {"elements": 96, "iterations": 4},
 }
+SOURCES = Path(__file__).resolve().parents[1] / "tests" / "data" / "mpi"
+# The arguments of programs whose parameters stay as they are; PROBLEM is a file with the side of the divided problem.
+PROBLEM = "problem.in"
+SMALL: dict[str, list[str]] = {
+    "blocks": ["50"],
+    "communicators": [],
+    "divided_problem": [PROBLEM],
+    "forgotten": ["3"],
+    "halo_unlabelled": ["100", "5"],
+    "iterations": [],
+    "neighbour_list": ["4"],
+    "own_grid": [],
+    "particles": ["240000", "6"],
+}
 
 
-def recorded(name: str, folder: Path) -> dict[int, Recording]:
-    """Return the recordings of a mini-app by number of ranks; a number that the program refuses is left out."""
+def commands(folder: Path) -> dict[str, list[str]]:
+    """Return the command of each program by its name; the small ones are compiled, for which they need no more."""
+    found = {name: [str(native_program(name)), *options(problem)] for name, problem in PROBLEMS.items()}
+    (folder / PROBLEM).write_text("512\n", encoding="utf-8")
+    for name, arguments in SMALL.items():
+        program = folder / name
+        run(["mpicc.mpich", "-g", "-O1", "-o", program, SOURCES / f"{name}.c"], what=f"compiling {name}.c")
+        found[name] = [str(program), *(str(folder / PROBLEM) if word == PROBLEM else word for word in arguments)]
+    return found
+
+
+def recorded(name: str, command: list[str], folder: Path) -> dict[int, Recording]:
+    """Return the recordings of a program by number of ranks; a number that the program refuses is left out."""
     found = {}
     for ranks in COUNTS:
         place = folder / f"{name}-{ranks}"
         try:
-            record_run(place, [str(native_program(name)), *options(PROBLEMS[name])], "mpich", ranks, timeout_s=600)
+            record_run(place, command, "mpich", ranks, timeout_s=600)
         except ManynodeError:
             continue
-        found[ranks] = read_recording(place, PROBLEMS[name])
+        found[ranks] = read_recording(place, PROBLEMS.get(name, {}))
     return found
 
 
@@ -103,8 +131,8 @@ def figures() -> list[dict[str, Any]]:
     """Return the silent errors, of which there may be none, and what the caution costs."""
     outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for name in PROBLEMS:
-            runs = recorded(name, Path(folder))
+        for name, command in commands(Path(folder)).items():
+            runs = recorded(name, command, Path(folder))
             for trained in SETS:
                 outcomes += judged(name, runs, trained)
     return [

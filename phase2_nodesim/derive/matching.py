@@ -67,7 +67,8 @@ class _Messages:
     def sorted(self, side: int) -> _Array:
         """Return the rows of a side by channel, those of one channel in their order."""
         rows = np.concatenate([both[side] for both in self.sides]) if self.sides else np.zeros((0, 3), np.int64)
-        return rows[np.argsort(rows[:, 0], kind="stable")]
+        found: _Array = rows[np.argsort(rows[:, 0], kind="stable")]
+        return found
 
     def channel(self, row: _Array) -> tuple[int, int, int]:
         """Return sender, receiver and tag of a row."""

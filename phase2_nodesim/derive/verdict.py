@@ -183,7 +183,14 @@ def _deciding(doubt: Content, job: Job, job_of: Callable[[int], Job], recorded: 
     # A program that ran on powers of two alone may take no others.
     kinds = kinds_of(recorded) if recorded else []
     in_order = sorted(_RECORDABLE, key=lambda ranks: not of_kinds(ranks, kinds))
-    return next((ranks for ranks in in_order if disagrees(doubt, job_of(ranks))), None)
+    return next((ranks for ranks in in_order if _decides(doubt, job_of, ranks)), None)
+
+
+def _decides(doubt: Content, job_of: Callable[[int], Job], ranks: int) -> bool:
+    try:
+        return disagrees(doubt, job_of(ranks))
+    except InputError:
+        return False  # the skeleton has no job of so many ranks
 
 
 def _reason(doubt: Content, job: Job, deciding: int | None) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
+from small_programs import Parameters, Rank, runs
 
 from manynode.paths import ROOT
+from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.verdict import verdict
 
@@ -31,3 +33,18 @@ def test_extents_stated_by_hand_are_the_grid(tmp_path: Path) -> None:
     assert verdict(stated, 8).usable
     refused = verdict(stated, 12)
     assert refused.level == "refused" and "no extents for this number of ranks" in refused.reasons[0]
+
+
+def test_numbers_of_ranks_without_a_job_decide_nothing() -> None:
+    """There is no third of two ranks, and the program was recorded on more."""
+
+    def thirds(rank: Rank, _: Parameters) -> None:
+        rank.split(2, lambda other: (other % (rank.ranks // 3), other))
+        rank.collective("MPI_Barrier", communicator=2)
+
+    content = derive(runs(thirds, (3, 6, 12, 18))).skeleton
+    says = "rank % (P // 3)"
+    assert content["communicators"][0]["color"] == says
+    content["doubts"] = [{"at": "communicators/0/color", "says": says, "or": [f"{says} if P < 200 else 0"]}]
+    found = verdict(content, 240)
+    assert found.level == "refused" and not found.deciding
