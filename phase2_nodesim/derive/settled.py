@@ -21,9 +21,9 @@ from phase2_nodesim.derive.program import Program
 from phase2_nodesim.derive.recordings import NotDerivedError
 from phase2_nodesim.derive.verdict import verdict
 
-_MOST_AT_ONCE, _MOST_RUNS = 3, 9
+MOST_AT_ONCE, MOST_RUNS = 3, 9
 # Times the ranks of the largest run.
-_MOST_LARGER = 2
+MOST_LARGER = 2
 
 
 def settled(
@@ -35,7 +35,7 @@ def settled(
     Raises :class:`NotDerivedError` if there is no exact one.
     """
     tried: set[int] = set()
-    largest = max(run.ranks for run in learned) * _MOST_LARGER
+    largest = max(run.ranks for run in learned) * MOST_LARGER
     while True:
         try:
             found = _derived(campaign, learned, held_out, program, output)
@@ -48,7 +48,7 @@ def settled(
             held_out = [run for run in held_out if run not in more]
             campaign.say(f"learned from as well: {', '.join(run.words() for run in more)}")
         else:
-            numbers = sorted(_deciding(found, targets, largest) - tried)[: min(_MOST_AT_ONCE, _MOST_RUNS - len(tried))]
+            numbers = sorted(_deciding(found, targets, largest) - tried)[: min(MOST_AT_ONCE, MOST_RUNS - len(tried))]
             tried |= set(numbers)
             more = _recorded(campaign, [Run.of(ranks, program.parameters) for ranks in numbers])
             if not more:
@@ -90,7 +90,8 @@ def _all_but_the_largest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _deciding(found: Derivation, targets: Sequence[int], largest: int) -> set[int]:
-    return {ranks for target in targets for ranks in verdict(found.skeleton, target).deciding if ranks <= largest}
+    judged = [verdict(found.skeleton, target, matched=False) for target in targets]
+    return {ranks for one in judged for ranks in one.deciding if ranks <= largest}
 
 
 def _recorded(campaign: Campaign, runs: Sequence[Run]) -> list[Run]:

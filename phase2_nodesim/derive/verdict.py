@@ -36,8 +36,13 @@ MOST_SPREAD = 0.05
 _RECORDABLE = range(2, 129)
 
 
-def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> Verdict:
-    """Return the verdict on a skeleton at ``ranks`` ranks; parameters that are not given have their defaults."""
+def verdict(
+    content: Content, ranks: int, parameters: Mapping[str, int] | None = None, *, matched: bool = True
+) -> Verdict:
+    """Return the verdict on a skeleton at ``ranks`` ranks; parameters that are not given have their defaults.
+
+    With ``matched``, which takes most of the time, the job is also matched with itself.
+    """
     given = dict(parameters or {})
     fixed = content.get("program", {}).get("fixed", {})
     section = content.get("approximate") or {}
@@ -79,7 +84,7 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     doubts = [doubt for doubt in content.get("doubts", []) if disagrees(doubt, job)]
     judged = [(doubt, _deciding(doubt, job, job_of, counts)) for doubt in doubts]
     reasons = [_reason(doubt, job, number) for doubt, number in judged]
-    if not reasons:
+    if matched and not reasons:
         try:
             found = mismatch(job)
             found = f"the job does not match itself: {found}" if found else unknown_phase(job, content)
