@@ -19,7 +19,7 @@ from manynode.errors import InputError
 from manynode.markers import NO_PEER, UNKNOWN, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import NEIGHBOUR, Member, communicators
 from phase2_nodesim.one_sided import with_windows
-from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
+from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, called, check_whole, rank_calls
 from phase2_nodesim.segments import segment_table
 
 SCHEMA = "recorded-stream/2"
@@ -107,14 +107,15 @@ class _Job:
         # Most calls of a rank are repeated.
         known: dict[tuple[Any, ...], int] = {}
         for call in calls[:-1]:
-            if UNKNOWN_REQUEST in call.completes or call.operation == "MPI_Start":
-                raise _refused(
-                    file.path.name, self.where, f"{call.operation} of a request that the markers do not know"
-                )
-            waited.update(call.completes)
-            requests = tuple(made - request for request in call.completes)
+            requests: tuple[int, ...] = ()
+            if call.completes or call.operation == "MPI_Start":
+                if UNKNOWN_REQUEST in call.completes or call.operation == "MPI_Start":
+                    what = f"{call.operation} of a request that the markers do not know"
+                    raise _refused(file.path.name, self.where, what)
+                waited.update(call.completes)
+                requests = tuple(made - request for request in call.completes)
             phases = tuple(self._phases(call, names))
-            key = (call.but(phase="", request=-1, completes=()), requests, phases)
+            key = (*called(call), requests, phases)
             if key not in known:
                 known[key] = self._number(self._described(call, members, requests, phases, file))
             numbers.append(known[key])

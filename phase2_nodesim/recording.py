@@ -45,10 +45,10 @@ _LABEL = "give what the program computes while it waits a label (MPI_Pcontrol), 
 _AT_ONCE = 1 << 14
 """Records whose columns are lists of Python's at one time."""
 _READ = (
-    "phase", "operation", "detail", "sequence", "peer", "peer2", "bytes", "bytes2", "tag", "communicator", "any_source",
-    "request", "call_site_name",
+    "phase", "operation", "detail", "peer", "peer2", "bytes", "bytes2", "tag", "communicator", "any_source",
+    "call_site_name",
 )  # fmt: skip
-"""The columns of a record that are read."""
+"""The columns of a record that are read, beside the number of its request."""
 REMOTE = {
     "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
     "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
@@ -114,6 +114,21 @@ class RecordedCall(NamedTuple):
         return f"RecordedCall({', '.join(words)})"
 
 
+def called(call: RecordedCall) -> tuple[Any, ...]:
+    """Return what a call is by itself: all that is compared but its phase and its requests."""
+    return (call[0], *call[2:_REQUEST], *call[_REQUEST + 2 : _COMPARED])
+
+
+def _at(call: RecordedCall, phase: str, site: str, gaps: tuple[int, ...], record: int) -> RecordedCall:
+    """As :meth:`RecordedCall.but`, for every call of a recording."""
+    return RecordedCall._make((call[0], phase, *call[2:_COMPARED], site, gaps, record, call.wild))
+
+
+def _numbered(call: RecordedCall, request: int) -> RecordedCall:
+    return RecordedCall._make((*call[:_REQUEST], request, *call[_REQUEST + 1 :]))
+
+
+_REQUEST = RecordedCall._fields.index("request")
 _COMPARED = RecordedCall._fields.index("site")
 _SHOWN = _COMPARED + 1
 
@@ -217,6 +232,20 @@ def _named(operations: pd.Series, beginnings: tuple[str, ...]) -> pd.Series:
     return operations.isin([name for name in operations.unique() if str(name).startswith(beginnings)])
 
 
+class _Row(NamedTuple):
+    """What equal records have in common, made once; ``call`` is that of a record that is one call by itself."""
+
+    operation: str
+    phase: str
+    site: str
+    detail: list[int]
+    polls: bool
+    in_vain: bool
+    peer: int
+    tag: int
+    call: RecordedCall | None
+
+
 class _Reader:
     def __init__(self, file: MarkerFile, matched: bool) -> None:
         self.file = file
@@ -232,44 +261,61 @@ class _Reader:
     def calls(self) -> list[RecordedCall]:
         records = self.file.records
         found: list[RecordedCall] = []
+        known: dict[tuple[Any, ...], _Row] = {}
         for start in range(0, len(records), _AT_ONCE):
-            part = [records[name].iloc[start : start + _AT_ONCE].tolist() for name in _READ]
-            for values in zip(*part, strict=True):
-                found += self._of(dict(zip(_READ, values, strict=True)))
+            part = [records[name].iloc[start : start + _AT_ONCE].tolist() for name in ("request", *_READ)]
+            for sequence, (request, *values) in enumerate(zip(*part, strict=True), start):
+                key = tuple(values)
+                if (row := known.get(key)) is None:
+                    row = known[key] = self._row(dict(zip(_READ, values, strict=True)))
+                self._add(row, sequence, request, found)
         return found
 
-    def _of(self, row: dict[str, Any]) -> list[RecordedCall]:
-        if row["phase"]:
-            self.labels.append(str(row["phase"]))
-        operation = str(row["operation"])
-        detail = self.file.detail(row["detail"])
+    def _row(self, row: dict[str, Any]) -> _Row:
+        operation, detail = str(row["operation"]), self.file.detail(row["detail"])
         polls = operation.startswith(_POLLS)
-        if row["phase"] or not (polls and self.polled):
-            self.gaps.append(int(row["sequence"]))
-        self.polled = polls and not (operation.startswith("MPI_Test") and detail)
-        if operation in _STARTS:
-            calls = [self._started(number) for number in self._absolute(detail)]
-            if self.matched and len(calls) == 1:
-                calls = [calls[0].but(peer=int(row["peer"]), tag=int(row["tag"]))]
-        elif operation.startswith(("MPI_Wait", "MPI_Test")):
-            calls = self._waits(operation, detail)
-        elif operation.endswith("_init"):
-            self.persistent[int(row["request"])] = self._call(operation, row, detail)
-            calls = []
-        elif operation.startswith(_LEFT_OUT):
-            calls = []
+        by_itself = not operation.startswith((*_STARTS, "MPI_Wait", "MPI_Test", *_LEFT_OUT))
+        return _Row(
+            operation, str(row["phase"] or ""), str(row["call_site_name"]), detail, polls,
+            polls and not (operation.startswith("MPI_Test") and detail), int(row["peer"]), int(row["tag"]),
+            self._call(operation, row, detail) if by_itself else None,
+        )  # fmt: skip
+
+    def _add(self, row: _Row, sequence: int, request: int, found: list[RecordedCall]) -> None:
+        """Add the calls that a record stands for."""
+        if row.phase:
+            self.labels.append(row.phase)
+        if row.phase or not (row.polls and self.polled):
+            self.gaps.append(sequence)
+        self.polled = row.in_vain
+        if row.call is not None and not row.operation.endswith("_init"):
+            calls = [row.call]
         else:
-            calls = [self._call(operation, row, detail)]
-        first: dict[str, Any] = {}
-        if row["request"] >= 0:
-            self.made = int(row["request"]) + 1
+            calls = self._of_requests(row, request)
+        if request >= 0:
+            self.made = request + 1
             if calls:
-                calls, first = calls[:1], {"request": self._give(int(row["request"]))}
-        if calls:
-            first |= {"phase": "+".join(self.labels), "gaps": tuple(self.gaps)}
-            self.labels, self.gaps = [], []
-        own = {"site": str(row["call_site_name"]), "record": int(row["sequence"])}
-        return [call.but(**own, **(first if number == 0 else {})) for number, call in enumerate(calls)]
+                calls = [_numbered(calls[0], self._give(request))]
+        if not calls:
+            return
+        phase, gaps = "+".join(self.labels), tuple(self.gaps)
+        self.labels, self.gaps = [], []
+        for call in calls:
+            found.append(_at(call, phase, row.site, gaps, sequence))
+            phase, gaps = call.phase, call.gaps
+
+    def _of_requests(self, row: _Row, request: int) -> list[RecordedCall]:
+        """Return the calls of a record that starts or completes requests, or is left out."""
+        if row.operation.endswith("_init"):
+            assert row.call is not None
+            self.persistent[request] = row.call
+            return []
+        if row.operation in _STARTS:
+            calls = [self._started(number) for number in self._absolute(row.detail)]
+            return [calls[0].but(peer=row.peer, tag=row.tag)] if self.matched and len(calls) == 1 else calls
+        if row.operation.startswith(("MPI_Wait", "MPI_Test")):
+            return self._waits(row.operation, row.detail)
+        return []
 
     def _absolute(self, detail: list[int]) -> list[int]:
         """Return the recorded numbers of the requests in a detail, without null ones."""

@@ -107,8 +107,8 @@ class _Messages:
         if max(len(self._kinds), self.job.ranks >> 1) > _MOST_KINDS:
             raise ExpressionError(f"a job of {self.job.ranks:,} ranks and {len(self._kinds):,} tags is too large")
         channel = (sender * self.job.ranks + receiver) * _MOST_KINDS + np.array(kinds, np.int64)[place]
-        rows = np.broadcast_arrays(channel, sizes, draw)
-        return np.stack(rows, axis=1)[real]
+        rows: _Array = np.stack(np.broadcast_arrays(channel, sizes, draw), axis=1)[real]
+        return rows
 
 
 class _Blocks:
