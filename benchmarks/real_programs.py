@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ FOLDER = "MANYNODE_REAL_PROGRAMS"
 TIME_TARGET_S, MEMORY_TARGET_GIB = 180, 4
 VOLUME_TARGET, MAKESPAN_TARGET = 0.05, 0.1
 _TARGETS = (64, 256, 1024, 4096)
+# A process of its own: the memory of a child is at least that of its parent.
+_MEASURED = (
+    "import resource, subprocess, sys; code = subprocess.run(sys.argv[2:]).returncode; "
+    "open(sys.argv[1], 'w').write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)); sys.exit(code)"
+)
 
 
 @dataclass(frozen=True)
@@ -97,16 +103,15 @@ def derived(program: Program, folder: Path) -> Derived:
         start = time.monotonic()
         words = ["derive", "--force", "--output", str(skeleton), "--recordings", str(place / "recordings")]
         words += [*shlex.split(program.options), "--", str(folder / program.path), *shlex.split(program.arguments)]
-        child = os.posix_spawn(
-            "/bin/sh",
-            ["/bin/sh", "-c", f'cd "$0" && exec "$@" > {shlex.quote(str(place / "said.txt"))} 2>&1',
-             str(folder / program.inside), sys.executable, "-m", "manynode", *words],
-            os.environ,
-        )  # fmt: skip
-        _, status, used = os.wait4(child, 0)
-        if status != 0:
+        with open(place / "said.txt", "w", encoding="utf-8") as said:
+            done = subprocess.run(
+                [sys.executable, "-c", _MEASURED, str(place / "memory.txt"), sys.executable, "-m", "manynode", *words],
+                cwd=folder / program.inside, stdout=said, stderr=subprocess.STDOUT, check=False,
+            )  # fmt: skip
+        if done.returncode != 0:
             raise RuntimeError(f"{program.name}: {(place / 'said.txt').read_text()[-500:]}")
-        seconds, memory = time.monotonic() - start, used.ru_maxrss / 2**20
+        seconds = time.monotonic() - start
+        memory = int((place / "memory.txt").read_text()) / 2**20
     content = yaml.safe_load(skeleton.read_text(encoding="utf-8"))
     levels = {ranks: verdict(content, ranks).level for ranks in program.targets}
     section = content.get("approximate")
