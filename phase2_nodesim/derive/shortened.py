@@ -137,12 +137,15 @@ def note_lacking(tree: Sequence[Node], regions: Sequence[Region], slots: Sequenc
     }  # fmt: skip
     lacking: dict[int, _Lacking] = {}
     for region in regions:
-        places = [place_of[slots[end]] for end in region.ends]
-        leaf, path, _ = places[0]
-        if any(one[0] is not leaf for one in places):
-            raise LoopsDifferError(_DIFFER)
+        by_leaf: dict[int, list[tuple[Leaf, tuple[Loop, ...], int]]] = defaultdict(list)
+        for end in region.ends:
+            leaf, path, place = place_of[slots[end]]
+            by_leaf[id(leaf)].append((leaf, path, place))
+        # A loop may begin in the middle of a repetition, and the last end is then behind it.
+        ends = max(by_leaf.values(), key=len)
+        path = ends[0][1]
         counts = tuple(loop.count for loop in path)
-        digits = np.array([np.unravel_index(place, counts) for _, _, place in places])
+        digits = np.array([np.unravel_index(place, counts) for _, _, place in ends])
         steps = np.diff(digits, axis=0)
         moving = np.flatnonzero(steps.any(axis=0))
         if len(moving) != 1 or len(set(steps[:, moving[0]].tolist())) != 1:
