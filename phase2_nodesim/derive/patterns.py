@@ -114,7 +114,8 @@ def find_pattern(
     scores |= {rule: _score(rule, labels, on_grid) for rule in own}
     least = min(scores.values())
     within = {rule: _steps_within(rule, labels, on_grid) for rule, score in scores.items() if score == least}
-    best = min(within, key=lambda rule: (within[rule], len(rule.exceptions), rule.dimensions))
+    # What the program made is its grid, as far as the messages show, also where no rule gives it.
+    best = min(within, key=lambda rule: (rule not in own, within[rule], rule.dimensions))
     extents_of = {rule: tuple(rule.grid(count).extents for count in streams) for rule in scores}
     chosen = replace(best, periodic=_periodic(best, pairs, on_grid))
     twins = [rule for rule in scores if rule != best and extents_of[rule] == extents_of[best]]

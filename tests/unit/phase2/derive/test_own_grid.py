@@ -96,3 +96,22 @@ def test_without_the_programs_own_grid_nothing_is_wrong_in_silence() -> None:
         assert verdict(found.skeleton, ranks).level == "refused" or not first_difference(
             found.skeleton, recorded(ranks, knows=False)
         )
+
+
+def shifts(rank: Rank, parameters: Parameters) -> None:
+    """Send along each axis of the grid, also where the only rank of the axis is the sender itself."""
+    grid = Grid(swapped(rank.ranks), (True,) * 3, "last-fastest")
+    for _ in range(5):
+        for axis in range(3):
+            to, source = (neighbour(grid, rank.rank, axis, step, around=True) for step in (1, -1))
+            rank.sendrecv(to, source, 80)
+        rank.collective("MPI_Allreduce", 8)
+
+
+def test_a_rule_that_the_program_did_not_follow_at_one_run_is_not_taken() -> None:
+    """At 4 ranks the messages are those of the same extents in another order; the program made 2 x 2 x 1."""
+    runs = {ranks: replace(run(shifts, ranks), extents=swapped(ranks)) for ranks in (4, 12, 18, 24, 27, 32, 36)}
+    skeleton = derive([runs[ranks] for ranks in (4, 12, 36)]).skeleton
+    assert skeleton["grid"]["extents"]
+    wrong = [ranks for ranks, one in runs.items() if first_difference(skeleton, one) is not None]
+    assert wrong and not any(verdict(skeleton, ranks).usable for ranks in wrong)
