@@ -21,7 +21,6 @@ from typing import TypeVar
 from manynode.errors import InputError, ManynodeError, UsageError
 
 MOST_BYTES = 2 * 2**30
-_FAST = 1  # gzip's level
 _Made = TypeVar("_Made")
 
 _KINDS = {
@@ -107,14 +106,6 @@ def read_unpacked(path: Path, what: str, *, most_bytes: int = MOST_BYTES) -> byt
             f"{what} is too large", where=str(path), found="more when unpacked", allowed=f"{most_bytes} bytes"
         )
     return data
-
-
-def pack(path: Path) -> None:
-    """Compress a file in place by gzip, the same content to the same bytes."""
-    packed = gzip.compress(path.read_bytes(), _FAST, mtime=0)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(packed)
-    partial.replace(path)
 
 
 def read_output(path: Path, what: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gzip
 import json
 import math
 import os
@@ -53,6 +54,12 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def pack(path: Path) -> None:
+    """Compress a file in place by gzip, the same content to the same bytes."""
+    with replacing(path) as part:
+        part.write_bytes(gzip.compress(path.read_bytes(), compresslevel=1, mtime=0))
 
 
 def write_error(path: Path, error: OSError) -> OutputError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manynode import input_file, tables
+from manynode import tables
 from manynode.config.command_words import DoesNotFitError, for_job, job_values, names_in, with_values
 from manynode.config.input_files import InputFile, digest_of_text, digests, names_in_inputs, place, rendered
 from manynode.derived.skeleton_model import GridSection
@@ -117,7 +117,7 @@ class Campaign:
             placed=(lambda files: place(self.inputs, self._texts(run), files)) if self.inputs else None,
         )  # fmt: skip
         for file in folder.glob("rank-*.mnmk"):
-            input_file.pack(file)  # to a fifth, even with the times
+            tables.pack(file)  # to a fifth, even with the times
         tables.write_json(folder / _FILE, SCHEMA, made)
         self._unchecked.append(run)
         self._check_calls()

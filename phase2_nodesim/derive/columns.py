@@ -93,10 +93,10 @@ def _completed(file: MarkerFile, stays: NDArray[np.bool_]) -> list[tuple[NDArray
     found = []
     offsets = records["detail"].to_numpy()[rows]
     for length in np.unique(file.details[offsets]):
-        own = rows[file.details[offsets] == length]
-        words = file.details[records["detail"].to_numpy()[own][:, None] + 1 + np.arange(length)]
+        own = file.details[offsets] == length
+        words = file.details[offsets[own][:, None] + 1 + np.arange(length)]
         named = (words != 0) & (words != UNKNOWN)
-        found.append((np.repeat(own, named.sum(axis=1)), words[named]))
+        found.append((np.repeat(rows[own], named.sum(axis=1)), words[named]))
     return found
 
 

@@ -73,9 +73,9 @@ def shortening(columns: Checksums) -> Shortening:
     tree = folded([Leaf([place], int(number), nothing) for place, number in enumerate(numbers)])
     stay = _stay(sorted({loop.count for loop in loops(tree)}))
     kept = np.zeros(len(columns), bool)
-    for counts, leaf in _leaves(tree, ()):
-        by_place = np.reshape(leaf.slots, counts)
-        kept[by_place[tuple(slice(stay[count]) for count in counts)]] = True
+    for leaf, path in _with_loops(tree, ()):
+        by_place = np.reshape(leaf.slots, [loop.count for loop in path])
+        kept[by_place[tuple(slice(stay[loop.count]) for loop in path)]] = True
     among = np.cumsum(kept) - 1
     return Shortening(kept, [*_regions(tree, (), stay, among)])
 
@@ -88,29 +88,21 @@ def _stay(counts: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def _leaves(nodes: Sequence[Node], counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Leaf]]:
-    for node in nodes:
-        if isinstance(node, Leaf):
-            yield counts, node
-        else:
-            yield from _leaves(node.body, (*counts, node.count))
-
-
 def _regions(
-    nodes: Sequence[Node], counts: tuple[int, ...], stay: dict[int, int], among: NDArray[np.int64]
+    nodes: Sequence[Node], around: tuple[Loop, ...], stay: dict[int, int], among: NDArray[np.int64]
 ) -> Iterator[Region]:
     for node in nodes:
         if isinstance(node, Leaf):
             continue
-        inside = (*counts, node.count)
+        inside = (*around, node)
         yield from _regions(node.body, inside, stay, among)
         if stay[node.count] == node.count:
             continue
-        inner, last = list(_leaves(node.body[-1:], inside))[-1]
-        by_place = np.reshape(last.slots, inner)
+        last, path = list(_with_loops(node.body[-1:], inside))[-1]
+        by_place = np.reshape(last.slots, [loop.count for loop in path])
         # Of loops inside the last column, the last repetition that stays.
-        last_that_stays = tuple(slice(stay[count] - 1, stay[count]) for count in inner[len(inside) :])
-        chosen = by_place[(*(slice(stay[count]) for count in inside), *last_that_stays)]
+        last_that_stays = tuple(slice(stay[loop.count] - 1, stay[loop.count]) for loop in path[len(inside) :])
+        chosen = by_place[(*(slice(stay[loop.count]) for loop in inside), *last_that_stays)]
         outer = chosen.reshape(-1, stay[node.count])
         for ends in outer:
             yield Region(tuple(int(end) for end in among[ends]), node.count - stay[node.count])

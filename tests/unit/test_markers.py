@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manynode import markers
+from manynode import markers, tables
 from manynode.call_sites import CALL_SITE, parse_addr2line, short_function
 from manynode.errors import InputError
 
@@ -190,6 +190,19 @@ def test_a_flipped_bit_never_passes(bit: int, garbage: bytes) -> None:
 def write_files(folder: Path, *files: bytes) -> None:
     for number, data in enumerate(files):
         (folder / f"rank-{number:06d}.mnmk").write_bytes(data)
+
+
+def test_a_packed_file_is_read_as_it_was(tmp_path: Path) -> None:
+    write_files(tmp_path, build_file())
+    path = tmp_path / "rank-000000.mnmk"
+    whole = markers.read_marker_file(path, resolve=False)
+    tables.pack(path)
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    packed = markers.read_marker_file(path, resolve=False)
+    assert packed.records.equals(whole.records) and packed.metadata == whole.metadata
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        markers.read_marker_file(path, resolve=False)
 
 
 def test_nodes_are_numbered_by_host(tmp_path: Path) -> None:
