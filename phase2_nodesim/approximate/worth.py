@@ -12,8 +12,8 @@ import math
 from manynode.derived.skeleton_model import Approximate, HeldOut, RecordedRun
 from phase2_nodesim.derive.level import Verdict
 
-# A larger expected error of the time is none that decisions rest on.
-MOST_ERROR = 0.5
+# Beyond this expected error of the time the verdict says what would help.
+_LARGE = 0.5
 
 
 def base_of(section: Approximate, ranks: int) -> RecordedRun | None:
@@ -51,8 +51,8 @@ def worth(section: Approximate, ranks: int) -> Verdict:
         f"expected at {ranks} ranks: volume within {errors['volume']:.1%}, messages within {errors['messages']:.1%}, "
         f"time without computation within {errors['makespan']:.1%}"
     )
-    if errors["makespan"] > MOST_ERROR:
-        return Verdict("refused", (f"{here}: too far; record larger jobs", *said))
+    if errors["makespan"] > _LARGE:
+        here += ", which larger recorded jobs would make less"
     return Verdict("approximate", (here, *said), errors["makespan"])
 
 

@@ -16,6 +16,8 @@ from manynode.launch import ProgramFailedError
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError, OfTheNodeError
 
+_Refused = dict[Run, ProgramFailedError | DoesNotFitError]
+
 # How lines begin that MPICH adds to a program's own.
 _OF_THE_LIBRARY = ("Abort(", "In: PMI", "application called MPI_Abort")
 # What a program says at each number of ranks is often the same.
@@ -94,26 +96,20 @@ def record(
 ) -> tuple[list[Run], list[Run], Accepted]:
     """Record the runs; return those to learn from and to compare with, and the numbers of ranks that were accepted.
 
+    Where too few are left of a program that takes powers of two, squares or cubes only, others of these are recorded.
     The program's own error is raised if it runs on no number of ranks.
     """
-    usual = learned[0].parameters
-    refused: dict[Run, ProgramFailedError | DoesNotFitError] = {}
-    for run in dict.fromkeys([*learned, *held_out]):
-        try:
-            campaign.recorded(run)
-        except DoesNotFitError as error:
-            refused[run] = error
-        except ProgramFailedError as error:
-            if run in learned and run.parameters != usual:
-                raise _varied(run, error, [one for one in learned if one.parameters == usual], refused) from None
-            refused[run] = error
-    left, compared = ([run for run in runs if run not in refused] for runs in (learned, held_out))
-    if not left:
-        raise next(iter(refused.values()))
-    ran = frozenset(run.ranks for run in (*left, *compared))
-    words = {run.ranks: _own_words(one) for run, one in refused.items() if run.ranks not in ran}
-    accepted = Accepted(ran, words, campaign.does_not_fit)
-    others = [f"left out: {run.words()}: {_own_words(one)}" for run, one in refused.items() if run.ranks in ran]
+    refused = _refused(campaign, learned, held_out)
+    left, compared, accepted = _left(campaign, learned, held_out, refused)
+    more = _of_its_kind(accepted, left, compared, compares=bool(held_out))
+    if any(more):
+        campaign.say(f"the program seems to take {' or '.join(accepted.kinds)} only: more of these are recorded")
+        refused |= _refused(campaign, *more)
+        learned, held_out = [*learned, *more[0]], [*held_out, *more[1]]
+        left, compared, accepted = _left(campaign, learned, held_out, refused)
+    others = [
+        f"left out: {run.words()}: {_own_words(one)}" for run, one in refused.items() if run.ranks in accepted.ran
+    ]
     for line in [*accepted.words(), *others]:
         campaign.say(line)
     counts = {run.ranks for run in left}
@@ -127,6 +123,50 @@ def record(
             details="\n".join(accepted.words()),
         )
     return left, compared, accepted
+
+
+def _refused(campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run]) -> _Refused:
+    """Record the runs; return those that ended with an error, or have no arguments, with it."""
+    usual = learned[0].parameters if learned else ()
+    refused: _Refused = {}
+    for run in dict.fromkeys([*learned, *held_out]):
+        try:
+            campaign.recorded(run)
+        except DoesNotFitError as error:
+            refused[run] = error
+        except ProgramFailedError as error:
+            if run in learned and run.parameters != usual:
+                raise _varied(run, error, [one for one in learned if one.parameters == usual], refused) from None
+            refused[run] = error
+    return refused
+
+
+def _left(
+    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], refused: _Refused
+) -> tuple[list[Run], list[Run], Accepted]:
+    """Return the runs that ran, and what the program accepts; its own error if it ran nowhere."""
+    left, compared = ([run for run in runs if run not in refused] for runs in (learned, held_out))
+    if not left:
+        raise next(iter(refused.values()))
+    ran = frozenset(run.ranks for run in (*left, *compared))
+    words = {run.ranks: _own_words(one) for run, one in refused.items() if run.ranks not in ran}
+    return left, compared, Accepted(ran, words, campaign.does_not_fit)
+
+
+def _of_its_kind(
+    accepted: Accepted, left: Sequence[Run], compared: Sequence[Run], *, compares: bool
+) -> tuple[list[Run], list[Run]]:
+    """Return runs that a program seems to take, to learn from and to compare with, where too few were asked for."""
+    tried = accepted.ran | accepted.refused.keys()
+    kinds = [_KINDS[kind] for kind in accepted.kinds]
+    free = [n for n in range(1, _MOST_PROPOSED + 1) if n not in tried and any(has(n) for has in kinds)]
+    # The largest decides most; a single rank leaves much out, and comes last.
+    held_out = [free.pop()] if compares and not compared and free else []
+    missing = FEWEST_COUNTS + 1 - len({run.ranks for run in left})
+    more = sorted(free, key=lambda ranks: (ranks == 1, ranks))[:missing] if missing > 1 else []
+    usual = dict(left[0].parameters)
+    learned, held_out_runs = ([Run.of(ranks, usual) for ranks in numbers] for numbers in (more, held_out))
+    return learned, held_out_runs
 
 
 def record_all(

@@ -1,9 +1,10 @@
 """Derives an exact skeleton from recorded runs, and records the runs that decide what these leave open.
 
 In: the runs of a campaign, and the numbers of ranks that are asked for. Out: the skeleton. Held-out runs that differ
-are learned from, as long as another one stays held out, and so is the smallest where there is no skeleton without it. A
-number of ranks that would decide a doubt is recorded unless the job is much larger than the others, or the program does
-not take it.
+are learned from, as long as another one stays held out, and so is the smallest where there is no skeleton without it.
+Jobs of up to three ranks may follow no rule of the larger ones: they are then left to their recordings. A number of
+ranks that would decide a doubt is recorded unless the job is much larger than the others, or the program does not take
+it.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation, derive
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.program import Program
-from phase2_nodesim.derive.recordings import NotDerivedError
+from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError
 from phase2_nodesim.derive.verdict import verdict
 
 MOST_AT_ONCE, MOST_RUNS = 3, 9
+# Smaller jobs have one or two ranks along each axis, and often no neighbour at all.
+_SMALLEST = 4
 # Times the ranks of the largest run.
 MOST_LARGER = 2
 
@@ -41,6 +44,12 @@ def settled(
             found = _derived(campaign, learned, held_out, program, output)
             more = _differing(found, held_out)
         except NotDerivedError:
+            small = [run for run in learned if run.ranks < _SMALLEST and dict(run.parameters) == program.parameters]
+            if small and len({run.ranks for run in learned} - {run.ranks for run in small}) >= FEWEST_COUNTS:
+                campaign.say(f"left to their recordings: {', '.join(run.words() for run in small)}")
+                learned = [run for run in learned if run not in small]
+                tried |= {run.ranks for run in small}
+                continue
             more = sorted(_all_but_the_largest(held_out), key=lambda run: run.ranks)[:1]
             if not more:
                 raise

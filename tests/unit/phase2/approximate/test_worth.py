@@ -36,7 +36,8 @@ def test_what_no_run_stands_for_is_refused() -> None:
     assert verdict(skeleton(), 20).level == "refused" and "divides 20 ranks" in verdict(skeleton(), 20).reasons[0]
     assert verdict(skeleton(makespan=0.3), 64).level == "approximate"
     far = verdict(skeleton(makespan=0.3), 128)
-    assert far.level == "refused" and far.reasons[0].endswith("too far; record larger jobs")
+    assert far.level == "approximate" and far.error == pytest.approx(0.6), "the band is as wide"
+    assert far.reasons[0].endswith("within 60.0%, which larger recorded jobs would make less")
     unknown = skeleton()
     del unknown["approximate"]["held_out"]
     assert verdict(unknown, 64).level == "refused" and verdict(unknown, 32).level == "proved"

@@ -83,6 +83,18 @@ def test_a_held_out_run_that_differs_is_learned_from(tmp_path: Path) -> None:
     assert roles[16] == ("trained", True) and roles[36] == ("held out", True)
 
 
+def test_small_jobs_that_follow_no_rule_are_left_to_their_recordings(tmp_path: Path) -> None:
+    def program(rank: Rank, parameters: Parameters) -> None:
+        size = {1: 111, 2: 60480, 3: 7}.get(rank.ranks, 4096)
+        for _ in range(4):
+            rank.sendrecv((rank.rank + 1) % rank.ranks, (rank.rank - 1) % rank.ranks, size)
+
+    found, more, said = derived(program, [1, 2, 4, 6, 9, 12], [16], tmp_path)
+    assert "left to their recordings: 1 ranks, 2 ranks" in said and not more
+    assert [one["ranks"] for one in found.skeleton["recorded"]] == [4, 6, 9, 12, 16]
+    assert verdict(found.skeleton, 64).level == "agreed" and not verdict(found.skeleton, 2).usable
+
+
 def test_the_largest_stays_held_out(tmp_path: Path) -> None:
     def data(rank: Rank, parameters: Parameters) -> None:
         for _ in range((7 * rank.ranks + 3 * rank.rank) % 5):
