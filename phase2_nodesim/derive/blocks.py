@@ -1,7 +1,7 @@
 """Sizes of messages between unequal blocks of a global array.
 
 An array of N cells along each axis is divided among the ranks of the axis; a message has as many cells as the blocks
-that meet in it. In: bytes at points, of neighbours or along a line. Out: expressions, if N is an expression of the
+that meet in it. In: bytes at points, of neighbours or of a walk. Out: expressions, if N is an expression of the
 number of ranks and the parameters, such as ``smooth(root(elements * P, 3))``.
 """
 
@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from phase2_nodesim.derive.divided import DEALS
 from phase2_nodesim.derive.formulas import Formulas, Observed, fits
-from phase2_nodesim.derive.lines import ORDERS, Along
-from phase2_nodesim.derive.rules import LINE_INDEX
+from phase2_nodesim.derive.walks import ORDERS, TURN, Along
 
 # The two usual ways to divide n cells: the first n % parts blocks have one more, or the ends are rounded down.
 _BLOCKS = tuple(form for _, form in DEALS[:2])
@@ -34,11 +33,11 @@ def block_sizes(observed: Sequence[Observed], along: Along | None, formulas: For
 
 
 def _places(dimensions: int, along: Along | None) -> Iterator[list[tuple[str, str]]]:
-    """Yield the blocks that may meet, as (how many, which): the own ones, and the peer's along a line."""
+    """Yield the blocks that may meet, as (how many, which): the own ones, and the peer's of a walk."""
     own = [(f"d{axis}", f"c{axis}") for axis in range(dimensions)]
     if along is not None:
         axis, order = along
-        yield [*own, (f"d{axis}", ORDERS[order].format(c=f"c{axis}", d=f"d{axis}", i=LINE_INDEX))]
+        yield [*own, (f"d{axis}", ORDERS[order].place.format(c=f"c{axis}", d=f"d{axis}", i=TURN))]
     for number in range(1, dimensions + 1):
         yield from map(list, itertools.combinations(own, number))
     if dimensions != 1:

@@ -24,15 +24,16 @@ from phase2_nodesim.derive.drawn import Draws
 from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.groups import Group
+from phase2_nodesim.derive.growing import growing_numbers
 from phase2_nodesim.derive.guards import ALWAYS
-from phase2_nodesim.derive.lines import Along
 from phase2_nodesim.derive.observations import Number, Observations, nobody
 from phase2_nodesim.derive.places import bounds_phase, call_at, mpi_name, passed
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
-from phase2_nodesim.derive.rules import LINE_INDEX, Rule, name_numbers
+from phase2_nodesim.derive.rules import Rule, name_numbers
 from phase2_nodesim.derive.unvaried import Unvaried
 from phase2_nodesim.derive.waits import Waits
+from phase2_nodesim.derive.walks import ORDERS, TURN, Along
 from phase2_nodesim.recording import RecordedCall
 
 Content = dict[str, Any]
@@ -84,14 +85,36 @@ class Composer:
     def _items(self, nodes: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> list[Content]:
         """Return the items of nodes. ``steps``: by leaf, how its tags grow with each index."""
         found: list[Content] = []
-        for node in nodes:
+        left = list(nodes)
+        while left:
+            node = left.pop(0)
             if isinstance(node, Leaf) and (names := self.waits.freed.get(self._leaf)):
                 found.append({"free": list(names)})
             here = f"{where}/{len(found)}"
-            found.append(
-                self._loop_item(node, here, steps) if isinstance(node, Loop) else self._item(node, here, steps)
-            )
+            if isinstance(node, Loop):
+                found.append(self._loop_item(node, here, steps))
+            elif walk := self.rules[self._leaf].slot.walk:
+                turn, left = [node, *left[: len(walk) - 1]], left[len(walk) - 1 :]
+                found.append(self._walk_item(turn, here, steps))
+            else:
+                found.append(self._item(node, here, steps))
         return found
+
+    def _walk_item(self, turn: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
+        """Return the loop of a walk; what joins two turns comes before all but the first."""
+        rules = self.rules[self._leaf : self._leaf + len(turn)]
+        message = next(rule for rule in rules if rule.along)
+        axis, order = message.along[0]
+        when = {} if message.when[0] == ALWAYS else {"when": message.when[0]}
+        self._doubt(f"{where}/when", message.when, "")
+        body = []
+        for number, (rule, leaf) in enumerate(zip(rules, turn, strict=True)):
+            assert isinstance(leaf, Leaf)
+            item = self._item(leaf, f"{where}/do/{number}", steps)
+            item.pop("when", None)
+            body.append({**item, "when": f"{TURN} > 0"} if rule.slot.joins else item)
+        repeat = ORDERS[order].turns.format(d=f"d{axis}")
+        return {"repeat": repeat, "index": TURN, **when, "do": body}
 
     def _loop_item(self, loop: Loop, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
         number, self._loop = self._loop, self._loop + 1
@@ -124,15 +147,11 @@ class Composer:
             return {"compute": rule.slot.site, **when}
         if passed(rule.slot.operation):
             return {**self._site(rule.slot.site), **when}
-        line = f"{where}/do/0" if rule.along else where
         call = {
             "call": mpi_name(rule.slot.operation),
             **self._site(rule.slot.site),
-            **self._fields(number, leaf, line, steps.get(number, {})),
+            **self._fields(number, leaf, where, steps.get(number, {})),
         }
-        if rule.along:
-            axis = rule.along[0][0]
-            return {"repeat": f"d{axis} - 1", "index": LINE_INDEX, **when, "do": [call]}
         return {**call, **when}
 
     def _site(self, site: str) -> Content:
@@ -246,7 +265,7 @@ class Composer:
         return self._found([Observed(there, numbers, {})], None)
 
     def _fits(self, text: str, calls: dict[int, list[RecordedCall]], value: Number) -> bool:
-        one = self.observations.observed(calls, value, line=False)[0]
+        one = self.observations.observed(calls, value, walk=False)[0]
         values = self.formulas.points.values(text)
         return values is not None and np.array_equal(values[one.where], one.values[one.where])
 
@@ -255,7 +274,7 @@ class Composer:
     ) -> list[str]:
         """Return the expressions for a number, and note what of it the runs cannot have shown."""
         rule = self.rules[number]
-        observed = self.observations.observed(calls, value, line=bool(rule.along))
+        observed = self.observations.observed(calls, value, walk=bool(rule.along))
         runs = [self.formulas.points.run_of(point) for point in calls]
         kind = (*rule.slot.place[:2], where.rsplit("/", 1)[1])
         self.unvaried.seen(kind, where, runs, condition, rule.when[0])
@@ -270,14 +289,15 @@ class Composer:
         known = tuple((one.where.tobytes(), one.values.tobytes()) for one in observed)
         if known not in self._fitted:
             texts = self.formulas.find(observed)
+            texts = texts or (growing_numbers(observed, along, self.formulas) if along else [])
             texts = texts or block_sizes(observed, along, self.formulas)
             texts = texts or divided_sizes(observed, self.formulas)
             self._fitted[known] = self._distinct(texts)
         return self._fitted[known]
 
     def _distinct(self, texts: Sequence[str]) -> list[str]:
-        """Leave out what never differs; what depends on parameters or a line is compared at the target only."""
-        plain = [text for text in texts if not any(name in text for name in (*self.formulas.varied, LINE_INDEX))]
+        """Leave out what never differs; what depends on parameters or a turn is compared at the target only."""
+        plain = [text for text in texts if not any(name in text for name in (*self.formulas.varied, TURN))]
         kept = set(self.probe.distinct(plain))
         return [text for text in texts if text not in plain or text in kept]
 

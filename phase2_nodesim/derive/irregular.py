@@ -50,7 +50,7 @@ def irregular_places(slots: Sequence[Slot]) -> frozenset[Site]:
     found = set()
     for slot in slots:
         blocks = draws_blocks(slot.operation)
-        if not (slot.is_message or blocks) or slot.along:
+        if not (slot.is_message or blocks) or slot.walk:
             continue
         sizes: dict[tuple[int, int], set[int]] = defaultdict(set)
         for (run, _), events in slot.seen.items():

@@ -18,8 +18,8 @@ from phase2_nodesim.derive.fold import Leaf
 from phase2_nodesim.derive.formulas import Observed
 from phase2_nodesim.derive.parse import Parsed
 from phase2_nodesim.derive.points import Points
-from phase2_nodesim.derive.rules import LINE_INDEX
 from phase2_nodesim.derive.slots import Slot
+from phase2_nodesim.derive.walks import TURN
 from phase2_nodesim.recording import RecordedCall
 
 Number = Callable[[RecordedCall], int]
@@ -48,13 +48,13 @@ class Observations:
                         self._others[leaf][points.index(run, rank)].append(event)
 
     def calls(self, number: int, leaf: Leaf) -> dict[int, list[RecordedCall]]:
-        """Return the calls of a leaf's first repetition by point: several where they go along a line."""
+        """Return the calls of a leaf's first repetition by point: one for each turn of a walk."""
         slot = self.slots[leaf.slots[0]]
         found = {self.points.index(*where): [event.call for event in events] for where, events in slot.seen.items()}
         return found | {point: [e.call for e in events] for point, events in self._others.get(number, {}).items()}
 
-    def observed(self, calls: dict[int, list[RecordedCall]], number: Number, *, line: bool) -> list[Observed]:
-        """Return a number at all points; of a line, by the place along it."""
+    def observed(self, calls: dict[int, list[RecordedCall]], number: Number, *, walk: bool) -> list[Observed]:
+        """Return a number at all points; of a walk, by the turn."""
         longest = max(map(len, calls.values()))
         found = []
         for place in range(longest):
@@ -64,7 +64,7 @@ class Observations:
                 if place < len(made):
                     where[point] = True
                     values[point] = number(made[place])
-            found.append(Observed(where, values, {LINE_INDEX: place} if line else {}))
+            found.append(Observed(where, values, {TURN: place} if walk else {}))
         return found
 
 

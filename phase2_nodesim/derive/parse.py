@@ -7,6 +7,7 @@ another number of repetitions on some ranks, is an :class:`InputError`: its para
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,19 +17,19 @@ import numpy as np
 from manynode.errors import InputError
 from phase2_nodesim.derive.events import Event, Stream, peers
 from phase2_nodesim.derive.fold import Leaf, Loop, Node
-from phase2_nodesim.derive.lines import line
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.rules import Rule
+from phase2_nodesim.derive.walks import line, turns
 
 Kind = tuple[str, str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class _Call:
-    """A leaf on one rank: the events that it makes, by what is the same with all parameters."""
+    """A leaf on one rank, or those of a walk: each event by its leaf, and by what is the same with all parameters."""
 
-    leaf: int
+    leaves: tuple[int, ...]
     kinds: tuple[Kind, ...]
 
 
@@ -73,7 +74,7 @@ def parse_recording(recording: Recording, streams: Sequence[Stream], tree: Seque
         expanded = list(_expanded(patterns[rank], repetitions, True))
         if [kind for call, _ in expanded for kind in call.kinds] != kinds[rank]:
             raise _other_structure(recording, rank)
-        leaves.append([(call.leaf, first) for call, first in expanded for _ in call.kinds])
+        leaves.append([(leaf, first) for call, first in expanded for leaf in call.leaves])
     return Parsed(repetitions, leaves)
 
 
@@ -125,8 +126,11 @@ class _Numbered:
         for node in nodes:
             if isinstance(node, Leaf):
                 number, self.leaf = self.leaf, self.leaf + 1
-                if self.present[number][rank]:
-                    found.append(_Call(number, self._kinds(number, rank)))
+                if self.present[number][rank] and (walk := self.rules[number].slot.walk):
+                    if walk[0] is self.rules[number].slot:
+                        found.append(self._walk(range(number, number + len(walk)), rank))
+                elif self.present[number][rank]:
+                    found.append(_Call((number,), (self._kind(number, rank),)))
             else:
                 number, self.loop = self.loop, self.loop + 1
                 body = self._parts(node.body, rank)
@@ -134,15 +138,31 @@ class _Numbered:
                     found.append(_Loop(number, body, bool(node.steps.any())))
         return tuple(found)
 
-    def _kinds(self, number: int, rank: int) -> tuple[Kind, ...]:
-        rule = self.rules[number]
-        operation, site = rule.slot.operation, rule.slot.site
-        if rule.along and self.points.rule is not None:
-            grid = self.points.rule.grid(self.points.runs[0][0])
-            return tuple((operation, site, (peer,)) for peer in line(grid, rank, rule.along[0]))
-        if not rule.slot.is_message:
-            return ((operation, site, ()),)
-        return ((operation, site, tuple(int(values[rank]) for values in self.found_peers[number].values())),)
+    def _walk(self, leaves: Sequence[int], rank: int) -> _Call:
+        """Return all turns of a walk."""
+        assert self.points.rule is not None
+        grid = self.points.rule.grid(self.points.runs[0][0])
+        rules = [self.rules[leaf] for leaf in leaves]
+        to = {
+            leaf: [line(grid, rank, rule.alongs(number)[0]) or () for number in range(len(rule.slot.alongs))]
+            for leaf, rule in zip(leaves, rules, strict=True)
+        }
+        joins = [rule.slot.joins for rule in rules]
+        number = max(len(peers) for found in to.values() for peers in found)
+        order = turns(leaves, joins, number)
+        seen: dict[int, int] = defaultdict(int)
+        kinds = []
+        for leaf in order:
+            slot = self.rules[leaf].slot
+            kinds.append((slot.operation, slot.site, tuple(peers[seen[leaf]] for peers in to[leaf])))
+            seen[leaf] += 1
+        return _Call(tuple(order), tuple(kinds))
+
+    def _kind(self, number: int, rank: int) -> Kind:
+        slot = self.rules[number].slot
+        if not slot.is_message:
+            return (slot.operation, slot.site, ())
+        return (slot.operation, slot.site, tuple(int(one[rank]) for one in self.found_peers[number].values()))
 
 
 def _loop_numbers(parts: Sequence[_Part]) -> Iterator[int]:

@@ -15,10 +15,10 @@ import numpy as np
 
 from manynode.derived.expression import NULL
 from phase2_nodesim.derive.guards import ALWAYS, Guards, step_conditions
-from phase2_nodesim.derive.patterns import Displacement, GridRule, readings
+from phase2_nodesim.derive.patterns import TRANSPOSED, Displacement, GridRule, readings
 from phase2_nodesim.derive.points import Points, Truths, Values
 
-FAMILIES = ("root", "first", "tree", "grid", "xor", "ring")
+FAMILIES = ("root", "first", "tree", "grid", "transposed", "xor", "ring")
 
 
 @dataclass
@@ -69,6 +69,7 @@ def _fit(peers: Peers, points: Points) -> None:
     if points.rule is not None:
         peers.displacements = _displacements(peers, points, points.rule)
         candidates["grid"] = [at(steps) for steps in peers.displacements]
+        candidates["transposed"] = list(TRANSPOSED) if points.rule.dimensions == 2 else []
     bit = int(ranks[0] ^ values[0])
     candidates["xor"] = [f"rank ^ {bit}"]
     step = int((values[0] - ranks[0]) % sizes[0])

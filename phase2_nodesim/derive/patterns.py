@@ -11,7 +11,7 @@ import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -87,13 +87,17 @@ class Pattern:
     orders: tuple[GridRule, ...] = ()
     families: Mapping[Place, str] | None = None
     displacements: int = 0
+    labels: _Labels | None = field(default=None, compare=False, repr=False)
 
     def with_grid(self, rule: GridRule) -> Pattern:
         """Return the pattern under another rule of the grid."""
         return replace(self, grid=rule, twins=(), rivals=())
 
     def family(self, place: Place) -> str:
-        return (self.families or {}).get(place, "grid")
+        found = (self.families or {}).get(place, "grid")
+        if found == "grid" and self.labels is not None and self.grid is not None:
+            return "transposed" if place in self.labels.transposed(self.grid) else found
+        return found
 
 
 def find_pattern(
@@ -127,7 +131,8 @@ def find_pattern(
         if score == scores[best] and extents_of[rule] not in known and shown:
             known.add(extents_of[rule])
             rivals.append(replace(rule, periodic=_periodic(rule, pairs, on_grid)))
-    return Pattern(chosen, tuple(twins), tuple(rivals), orders if best.exceptions else (), families, scores[best])
+    orders = orders if best.exceptions else ()
+    return Pattern(chosen, tuple(twins), tuple(rivals), orders, families, scores[best], labels)
 
 
 def _of_program(made: Mapping[int, tuple[int, ...]]) -> tuple[list[GridRule], tuple[GridRule, ...]]:
@@ -201,6 +206,26 @@ class _Labels:
             for count, found in pairs.items()
         }
         self._known: dict[tuple[tuple[int, ...], bytes], set[_Label]] = {}
+        self._transposed: dict[tuple[tuple[int, ...], ...], frozenset[Place]] = {}
+
+    def transposed(self, rule: GridRule) -> frozenset[Place]:
+        """Return the places at which each rank has the messages of a transposed matrix, on some grid of 3 x 3 ranks."""
+        grids = {count: rule.grid(count) for count in self.pairs}
+        if rule.dimensions != 2 or not any(min(grid.extents) >= _SHORT for grid in grids.values()):
+            return frozenset()
+        key = tuple(grid.extents for grid in grids.values())
+        if key not in self._transposed:
+            self._transposed[key] = frozenset(
+                place
+                for place in {place for found in self.pairs.values() for place in found}
+                if all(
+                    np.array_equal(transposed(found[place][:, 0], grids[count]), found[place][:, 1])
+                    for count, found in self.pairs.items()
+                    if place in found
+                )
+                and any(place in self.pairs[count] for count, grid in grids.items() if min(grid.extents) >= _SHORT)
+            )
+        return self._transposed[key]
 
     def of(self, place: Place, count: int, grid: Grid) -> set[_Label]:
         """Return the displacements of the messages of a place at a number of ranks."""
@@ -217,10 +242,11 @@ def _score(rule: GridRule, labels: _Labels, places: Iterable[Place]) -> int:
     """Return the number of distinct displacements by place; where both signs are possible, the one known counts."""
     solid: set[tuple[Place, _Label]] = set()
     open_: set[tuple[Place, _Label]] = set()
+    across = labels.transposed(rule)
     for count in labels.pairs:
         grid = rule.grid(count)
         for place in places:
-            for label in labels.of(place, count, grid):
+            for label in [("transposed",)] if place in across else labels.of(place, count, grid):
                 (open_ if "+-" in label else solid).add((place, label))
     more = [(p, label) for p, label in open_ if not any((p, one) in solid for one in _signs(label))]
     return len(solid) + len(more)
@@ -241,6 +267,24 @@ def _steps_within(rule: GridRule, labels: _Labels, places: Sequence[Place]) -> i
     return len(found)
 
 
+TRANSPOSED = (
+    "on(d0 // d1 * c1 + c0 % (d0 // d1), c0 // (d0 // d1))",
+    "on(c1 // (d1 // d0), d1 // d0 * c0 + c1 % (d1 // d0))",
+)
+"""The peer that has the transposed block of a matrix, on grids of which one extent is a multiple of the other."""
+
+
+def transposed(ranks: np.ndarray, grid: Grid) -> np.ndarray:
+    """Return the peers of :data:`TRANSPOSED`; -1 on grids that have none."""
+    (d0, d1), (c0, c1) = grid.extents, grid.coordinates(ranks)
+    if d0 % d1 and d1 % d0:
+        return np.full(len(ranks), -1)
+    s0, s1 = max(d0 // d1, 1), max(d1 // d0, 1)
+    # One of the two is 1.
+    to = (c1 // s1 * s0 + c0 % s0, c0 // s0 * s1 + c1 % s1)
+    return to[0] * grid.strides[0] + to[1] * grid.strides[1]
+
+
 def _signs(label: _Label) -> Iterable[_Label]:
     return itertools.product(*[(1, -1) if step == "+-" else (step,) for step in label])
 
@@ -254,25 +298,37 @@ def _labels(pairs: np.ndarray, grid: Grid) -> set[_Label]:
         steps.append(np.where(2 * step > extent, step - extent, step))
     table = np.stack(steps, axis=1)
     whole = {
-        axis for axis, extent in enumerate(grid.extents) if extent > _SHORT and _whole_line(table, pairs, grid, axis)
+        axis: kind
+        for axis, extent in enumerate(grid.extents)
+        if extent > _SHORT and (kind := _whole_line(table, pairs, grid, axis))
     }
     found: set[_Label] = set()
     for row in set(map(tuple, table.tolist())):
         moved = [axis for axis, step in enumerate(row) if step]
         if len(moved) == 1 and moved[0] in whole:
-            found.add(("line", moved[0]))
+            found.add((whole[moved[0]], moved[0]))
         else:
             two = [step and extent == 2 for step, extent in zip(row, grid.extents, strict=True)]
             found.add(tuple("+-" if both else step for step, both in zip(row, two, strict=True)))
     return found
 
 
-def _whole_line(table: np.ndarray, pairs: np.ndarray, grid: Grid, axis: int) -> bool:
-    """Say whether all ranks with messages reach all ranks of their line along ``axis``."""
+def _whole_line(table: np.ndarray, pairs: np.ndarray, grid: Grid, axis: int) -> str | None:
+    """Return what all ranks with messages reach along ``axis``: their whole line, or those a power of two away."""
     alone = np.delete(table, axis, axis=1)
     along = pairs[(alone == 0).all(axis=1) & (table[:, axis] != 0)]
     ranks, counts = np.unique(along[:, 0], return_counts=True)
-    return len(ranks) == len(np.unique(pairs[:, 0])) and bool((counts == grid.extents[axis] - 1).all())
+    extent = grid.extents[axis]
+    if len(ranks) != len(np.unique(pairs[:, 0])) or len(set(counts.tolist())) != 1:
+        return None
+    if counts[0] == extent - 1:
+        return "line"
+    here, there = (one // grid.strides[axis] % extent for one in along.T)
+    if counts[0] != (extent - 1).bit_length():
+        return None
+    powers = [(here ^ there), (there - here) % extent, (here - there) % extent]
+    names = ("bits", "doubling after", "doubling before")
+    return next((name for name, one in zip(names, powers, strict=True) if (one & (one - 1) == 0).all()), None)
 
 
 def _periodic(rule: GridRule, pairs: Pairs, places: Iterable[Place]) -> tuple[bool, ...]:

@@ -18,15 +18,14 @@ from phase2_nodesim.derive.events import COMPUTE
 from phase2_nodesim.derive.fold import Node, leaves
 from phase2_nodesim.derive.groups import Group
 from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
-from phase2_nodesim.derive.lines import ORDERS, Along
 from phase2_nodesim.derive.partners import Peers, expressions, fit_families
 from phase2_nodesim.derive.places import EACH, call_at
 from phase2_nodesim.derive.points import Points, Truths
 from phase2_nodesim.derive.slots import Slot
+from phase2_nodesim.derive.walks import ORDERS, TURN, Along
 
 # A call takes the condition of a message this near that happens at the same points.
 _NEAR = 3
-LINE_INDEX = "j"
 
 
 @dataclass
@@ -50,8 +49,12 @@ class Rule:
 
     @property
     def along(self) -> list[Along]:
-        """The lines of messages that it may be, in a fixed order."""
-        return sorted(self.slot.along or (), key=lambda one: (one[0], list(ORDERS).index(one[1])))
+        """The walks that it may be, in a fixed order."""
+        return self.alongs(0) if self.slot.alongs else []
+
+    def alongs(self, number: int) -> list[Along]:
+        """Return the walks that a peer may be."""
+        return sorted(self.slot.alongs[number], key=lambda one: (one[0], list(ORDERS).index(one[1])))
 
 
 def find_rules(
@@ -71,6 +74,8 @@ def find_rules(
         in_order.append(known[slot.shape])
     _find_peers(list(known.values()), points, guards, groups)
     for number, rule in enumerate(in_order):
+        if not rule.when and rule.slot.walk:
+            rule.when = known[next(one for one in rule.slot.walk if one.alongs).shape].when
         if not rule.when:
             rule.when = _of_makers(rule, [in_order[maker] for maker in sorted(makers.get(number, ()))])
             rule.when = rule.when or _near(in_order, number)
@@ -85,7 +90,8 @@ def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards, groups: M
     for rule in rules:
         if rule.along:
             axis = rule.along[0][0]
-            rule.peers[0] = [_along(one, points) for one in rule.along]
+            for number in range(len(rule.slot.alongs)):
+                rule.peers[number] = [_along(one, points) for one in rule.alongs(number)]
             longer = points.truths(f"d{axis} > 1")
             assert longer is not None
             rule.when = guards.find(rule.present, ~rule.present & longer)
@@ -107,7 +113,7 @@ def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards, groups: M
 def _along(along: Along, points: Points) -> str:
     axis, order = along
     assert points.rule is not None
-    place = ORDERS[order].format(c=f"c{axis}", d=f"d{axis}", i=LINE_INDEX)
+    place = ORDERS[order].place.format(c=f"c{axis}", d=f"d{axis}", i=TURN)
     places = [place if other == axis else f"c{other}" for other in range(points.rule.dimensions)]
     return f"on({', '.join(places)})"
 

@@ -6,6 +6,7 @@ observations follow the same rule, whatever it is; their rules are found once, a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,26 +16,34 @@ from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.align import Labels, Token, align
 from phase2_nodesim.derive.events import POINT_TO_POINT, Event, Stream, peers
 from phase2_nodesim.derive.identity import Identity, Place
-from phase2_nodesim.derive.lines import Along, Item, collapse
 from phase2_nodesim.derive.patterns import Pattern, readings, tree_label
+from phase2_nodesim.derive.walks import Along, Item, Member, collapse
 
 
 @dataclass
 class Slot:
-    """One call (or compute phase, or line of messages); ``seen`` has its events by (run, rank).
+    """One call or compute phase, or one of each turn of a walk; ``seen`` has its events by (run, rank).
 
-    ``drawn``: its sizes depend on load; no rule gives them, and the call is the same one with any of them.
+    ``alongs``: the walks that each peer may be. ``walk`` are the slots of the same turns, this one included. ``drawn``:
+    its sizes depend on load; no rule gives them, and the call is the same one with any of them.
     """
 
     place: Place
-    along: frozenset[Along] | None = None
+    alongs: tuple[frozenset[Along], ...] = ()
+    joins: bool = False
+    walk: list[Slot] = field(default_factory=list, repr=False)
     drawn: bool = False
-    seen: dict[tuple[int, int], tuple[Event, ...]] = field(default_factory=dict)
+    seen: dict[tuple[int, int], list[Event]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, token: Token, member: Member | None) -> Slot:
+        return cls(token.place) if member is None else cls(member.place, member.alongs, member.joins)
 
     def set_drawn(self, drawn: bool) -> None:
         """Say whether the sizes depend on load; the shape, which has them otherwise, is made anew."""
         self.drawn = drawn
-        self.__dict__.pop("shape", None)
+        for one in self.walk or [self]:
+            one.__dict__.pop("shape", None)
 
     @property
     def operation(self) -> str:
@@ -54,13 +63,22 @@ class Slot:
 
     @cached_property
     def shape(self) -> Hashable:
-        """All observations but tags, which may grow from one repetition to the next."""
+        """All observations but tags, which may grow from one repetition to the next.
+
+        Those of all slots of a walk, so that no loop begins inside.
+        """
+        if not self.walk:
+            return self._own_shape()
+        number = next(number for number, one in enumerate(self.walk) if one is self)
+        return (number, *(one._own_shape() for one in self.walk))
+
+    def _own_shape(self) -> Hashable:
         rows = []
         for where, events in sorted(self.seen.items()):
             for c in (event.call for event in events):
                 sizes = () if self.drawn else (c.bytes, c.bytes2, c.sent, c.received)
                 rows.append((where, c.peer, c.peer2, sizes, len(c.completes)))
-        return (*self.place[:3], self.along, tuple(rows))
+        return (*self.place[:3], self.alongs, self.joins, tuple(rows))
 
     @cached_property
     def tags(self) -> tuple[int, ...]:
@@ -91,27 +109,35 @@ def observe(
             tokens[run, rank] = []
             for item in found:
                 c = item.event.call
-                alike = (*item.event[:2], c.communicator, c.tag, c.peer, c.peer2, c.bytes, item.along)
+                alike = (*item.event[:2], c.communicator, c.tag, c.peer, c.peer2, c.bytes, item.walk)
                 if alike not in known:
                     known[alike] = _token(item, rank, grid, pattern, identity)
                 tokens[run, rank].append(known[alike])
     sequence, where = align(tokens)
-    slots = [Slot(token.place) for token in sequence]
+    walks: dict[int, tuple[Member, ...]] = {}
+    for key, indices in where.items():
+        walks |= {index: item.walk for index, item in zip(indices, by_stream[key], strict=True) if item.walk}
+    own = [[Slot.of(token, one) for one in walks.get(index, (None,))] for index, token in enumerate(sequence)]
+    slots = [slot for of_item in own for slot in of_item]
+    for index in walks:
+        for slot in own[index]:
+            slot.walk = own[index]
+    firsts = [0, *itertools.accumulate(map(len, own))]
     events: dict[tuple[int, int], list[int]] = {}
     for key, indices in where.items():
         events[key] = []
         for index, item in zip(indices, by_stream[key], strict=True):
-            slots[index].seen[key] = item.events
-            slots[index].along = item.along
-            events[key] += [index] * len(item.events)
+            for member, event in zip(item.members, item.events, strict=True):
+                own[index][member].seen.setdefault(key, []).append(event)
+                events[key].append(firsts[index] + member)
     return slots, events
 
 
 def _token(item: Item, rank: int, grid: Grid | None, pattern: Pattern, identity: Identity) -> Token:
     event = item.event
     place = identity.place(event)
-    if item.along is not None:
-        return Token(place, None, (frozenset(item.along),))
+    if item.walk is not None:
+        return Token(place, None, (frozenset([item.walk]),))
     if not event.is_message:
         return Token(place, identity.size(event), ())
     found = tuple(_labels(event, number, rank, grid, pattern, identity) for number in range(len(peers(event))))
@@ -134,4 +160,6 @@ def _labels(
     if family == "xor":
         return frozenset({("xor", rank ^ peer)})
     assert grid is not None
+    if family == "transposed":
+        return frozenset({"transposed"})
     return frozenset(readings(grid, rank, peer))

@@ -1,0 +1,254 @@
+"""Messages of a rank along an axis of the grid, one turn after the other: one item, however many turns there are.
+
+A walk goes to all ranks of a line, or to those a power of two away (recursive doubling, dissemination). In: streams and
+the grid. Out: streams of :class:`Item`. The events of a turn follow a message whose peers, on every rank of every run,
+are whole walks in one order; some walk must have more turns than a neighbourhood has ranks.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from manynode.derived.grids import Grid
+from phase2_nodesim.derive.events import COMPUTE, Event, Stream, peers
+from phase2_nodesim.derive.identity import Identity, Place
+from phase2_nodesim.derive.patterns import Pattern
+
+# From this many turns on, it is no neighbourhood.
+_LONG = 3
+_MOST_EVENTS = 24  # of a turn
+TURN = "j"
+
+
+@dataclass(frozen=True)
+class Order:
+    """Where turn ``{i}`` of a walk goes: ``{c}`` is the own coordinate, ``{d}`` the extent. Turns count from 0."""
+
+    place: str
+    turns: str
+    number: Callable[[int], int | None]
+    """How many turns an axis of this extent has; None if the walk leaves the axis."""
+    at: Callable[[int, int, int], int]
+
+
+def _bits(extent: int) -> int | None:
+    return extent.bit_length() - 1 if extent & (extent - 1) == 0 else None
+
+
+def _levels(extent: int) -> int:
+    return (extent - 1).bit_length()
+
+
+def _others(extent: int) -> int:
+    return extent - 1
+
+
+_LEVELS = "log2({d} - 1) + 1"
+ORDERS = {
+    "after": Order("({c} + 1 + {i}) % {d}", "{d} - 1", _others, lambda c, d, i: (c + 1 + i) % d),
+    "before": Order("({c} - 1 - {i}) % {d}", "{d} - 1", _others, lambda c, d, i: (c - 1 - i) % d),
+    "ascending": Order("{i} if {i} < {c} else {i} + 1", "{d} - 1", _others, lambda c, d, i: i if i < c else i + 1),
+    "descending": Order(
+        "{d} - 1 - {i} if {d} - 1 - {i} > {c} else {d} - 2 - {i}", "{d} - 1", _others,
+        lambda c, d, i: d - 1 - i if d - 1 - i > c else d - 2 - i,
+    ),
+    "bits": Order("{c} ^ (1 << {i})", "log2({d})", _bits, lambda c, d, i: c ^ (1 << i)),
+    "bits from the highest": Order("{c} ^ ({d} >> ({i} + 1))", "log2({d})", _bits, lambda c, d, i: c ^ (d >> (i + 1))),
+    "doubling after": Order("({c} + (1 << {i})) % {d}", _LEVELS, _levels, lambda c, d, i: (c + (1 << i)) % d),
+    "doubling before": Order("({c} - (1 << {i})) % {d}", _LEVELS, _levels, lambda c, d, i: (c - (1 << i)) % d),
+}  # fmt: skip
+
+Along = tuple[int, str]  # axis and order
+
+
+class Member(NamedTuple):
+    """An event of each turn, by its place; ``alongs`` has for each peer all walks that it may be.
+
+    What ``joins`` lies between two turns.
+    """
+
+    place: Place
+    alongs: tuple[frozenset[Along], ...] = ()
+    joins: bool = False
+
+
+Walk = tuple[Member, ...]  # what joins comes first
+
+
+class Item(NamedTuple):
+    """One event, or the events of all turns of a walk."""
+
+    events: tuple[Event, ...]
+    walk: Walk | None = None
+
+    @property
+    def event(self) -> Event:
+        return self.events[0]
+
+    @property
+    def members(self) -> list[int]:
+        """The number of each event in the walk."""
+        if self.walk is None:
+            return [0]
+        joins = [one.joins for one in self.walk]
+        return turns(range(len(joins)), joins, (len(self.events) + sum(joins)) // len(joins))
+
+
+def turns(members: Sequence[int], joins: Sequence[bool], number: int) -> list[int]:
+    """Return the members of a walk in the order of the events of all turns."""
+    own = members[sum(joins) :]
+    return [one for turn in range(number) for one in (members if turn else own)]
+
+
+def collapse(
+    streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: Identity
+) -> dict[int, list[list[Item]]]:
+    """Return the items of each rank by number of ranks."""
+    walks = _walks(streams, pattern, identity)
+    found = {}
+    for count, ranks in streams.items():
+        extents = pattern.grid.grid(count).extents if pattern.grid else ()
+        sizes = {place: _size(walk, extents) for place, walk in walks.items()}
+        found[count] = [list(_cut(stream, walks, sizes, identity)) for stream in ranks]
+    return found
+
+
+def _cut(stream: Stream, walks: Mapping[Place, Walk], sizes: Mapping[Place, int], identity: Identity) -> Iterator[Item]:
+    position = 0
+    while position < len(stream):
+        event = stream[position]
+        size, walk = 1, None
+        if walks and event.is_message and (place := identity.place(event)) in walks:
+            size, walk = sizes[place], walks[place]
+        yield Item(tuple(stream[position : position + size]), walk)
+        position += size
+
+
+def _size(walk: Walk, extents: Sequence[int]) -> int:
+    """Return how many events the turns have."""
+    axis, order = main(walk)
+    number = ORDERS[order].number(extents[axis]) or 0
+    return number * len(walk) - sum(one.joins for one in walk)
+
+
+def main(walk: Walk) -> Along:
+    """Return the axis of a walk, and an order that has as many turns."""
+    return min(min(one.alongs[0]) for one in walk if one.alongs)
+
+
+class _Seen(NamedTuple):
+    """The messages of one place on a rank: its peers, the grid, where they are in the stream."""
+
+    rank: int
+    grid: Grid
+    stream: Stream
+    positions: list[int]
+
+
+def _walks(streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: Identity) -> dict[Place, Walk]:
+    """Return the walks by the place of the first event of a turn."""
+    if pattern.grid is None:
+        return {}
+    seen: dict[Place, list[_Seen]] = defaultdict(list)
+    for count, ranks in streams.items():
+        grid = pattern.grid.grid(count)
+        for rank, stream in enumerate(ranks):
+            positions: dict[Place, list[int]] = defaultdict(list)
+            for position, event in enumerate(stream):
+                if event.is_message:
+                    positions[identity.place(event)].append(position)
+            for place, found in positions.items():
+                seen[place].append(_Seen(rank, grid, stream, found))
+    everything = [(axis, order) for axis in range(pattern.grid.dimensions) for order in ORDERS]
+    found_walks = {}
+    for place, of_ranks in seen.items():
+        if (along := _first(of_ranks, everything)) and (walk := _walk(of_ranks, along, identity)):
+            found_walks[place] = walk
+    return found_walks
+
+
+def _first(seen: Sequence[_Seen], options: Sequence[Along]) -> Along | None:
+    """Return a walk that all messages of a place follow to their first peer."""
+    for along in options:
+        longest = 0
+        for one in seen:
+            wanted = line(one.grid, one.rank, along)
+            own = tuple(one.stream[position].call.peer for position in one.positions)
+            if not wanted or len(own) % len(wanted) or own != wanted * (len(own) // len(wanted)):
+                break
+            longest = max(longest, len(wanted))
+        else:
+            if longest >= _LONG:
+                return along
+    return None
+
+
+def _walk(seen: Sequence[_Seen], along: Along, identity: Identity) -> Walk | None:
+    """Return the walk whose turns begin with the messages of a place; None if the turns are not alike."""
+    period: tuple[Place, ...] | None = None
+    for one in seen:
+        number = len(line(one.grid, one.rank, along) or ())
+        for at in range(0, len(one.positions), number):
+            for start, end in zip(one.positions[at : at + number], one.positions[at + 1 : at + number], strict=False):
+                if end - start > _MOST_EVENTS:
+                    return None
+                places = tuple(map(identity.place, one.stream[start:end]))
+                if period is not None and places != period:
+                    return None
+                period = places
+    if period is None:
+        return None
+    own = min(_alike(one, position, period, identity) for one, position in _last(seen, along))
+    if own == 0 or any(place[0] != COMPUTE for place in period[own:]):
+        return None
+    between = [Member(place, joins=True) for place in period[own:]]
+    alongs = [_alongs(seen, number, along) for number in range(own)]
+    if None in alongs:
+        return None
+    return (*between, *(Member(place, one or ()) for place, one in zip(period, alongs, strict=False)))
+
+
+def _last(seen: Sequence[_Seen], along: Along) -> Iterator[tuple[_Seen, int]]:
+    """Yield where the last turns begin."""
+    for one in seen:
+        number = len(line(one.grid, one.rank, along) or ())
+        yield from ((one, position) for position in one.positions[number - 1 :: number])
+
+
+def _alike(one: _Seen, position: int, period: Sequence[Place], identity: Identity) -> int:
+    """Return how many events from a position on are those of a turn."""
+    events = one.stream[position : position + len(period)]
+    places = map(identity.place, events)
+    return next((i for i, (a, b) in enumerate(zip(places, period, strict=False)) if a != b), len(events))
+
+
+def _alongs(seen: Sequence[_Seen], number: int, along: Along) -> tuple[frozenset[Along], ...] | None:
+    """Return the walks along the same axis that each peer of an event of the turns may be; None if there is none."""
+    axis, turns_of = along[0], ORDERS[along[1]].turns
+    everything = {(axis, order) for order, one in ORDERS.items() if one.turns == turns_of}
+    options: list[set[Along]] = []
+    for one in seen:
+        length = len(line(one.grid, one.rank, along) or ())
+        for at in range(0, len(one.positions), length):
+            events = [one.stream[start + number] for start in one.positions[at : at + length]]
+            found = list(zip(*map(peers, events), strict=True))
+            options = options or [everything.copy() for _ in found]
+            for left, wanted in zip(options, found, strict=True):
+                left &= {option for option in left if line(one.grid, one.rank, option) == wanted}
+    return tuple(map(frozenset, options)) if all(options) else None
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def line(grid: Grid, rank: int, along: Along) -> tuple[int, ...] | None:
+    """Return the ranks of a rank's walk; None if it leaves the axis."""
+    axis, order = along
+    extent, stride = grid.extents[axis], grid.strides[axis]
+    own = rank // stride % extent
+    number = ORDERS[order].number(extent)
+    if number is None:
+        return None
+    return tuple(rank + (ORDERS[order].at(own, extent, turn) - own) * stride for turn in range(number))
