@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from phase2_nodesim.derive.divided import DEALS
 from phase2_nodesim.derive.formulas import Formulas, Observed, fits
-from phase2_nodesim.derive.walks import ORDERS, TURN, Along
+from phase2_nodesim.derive.walks import Along, names, place_of
 
 # The two usual ways to divide n cells: the first n % parts blocks have one more, or the ends are rounded down.
 _BLOCKS = tuple(form for _, form in DEALS[:2])
@@ -36,8 +36,7 @@ def _places(dimensions: int, along: Along | None) -> Iterator[list[tuple[str, st
     """Yield the blocks that may meet, as (how many, which): the own ones, and the peer's of a walk."""
     own = [(f"d{axis}", f"c{axis}") for axis in range(dimensions)]
     if along is not None:
-        axis, order = along
-        yield [*own, (f"d{axis}", ORDERS[order].place.format(c=f"c{axis}", d=f"d{axis}", i=TURN))]
+        yield [*own, (names(along[0])[1], place_of(along))]
     for number in range(1, dimensions + 1):
         yield from map(list, itertools.combinations(own, number))
     if dimensions != 1:

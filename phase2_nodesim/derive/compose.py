@@ -33,7 +33,7 @@ from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import Rule, name_numbers
 from phase2_nodesim.derive.unvaried import Unvaried
 from phase2_nodesim.derive.waits import Waits
-from phase2_nodesim.derive.walks import ORDERS, TURN, Along
+from phase2_nodesim.derive.walks import TURN, Along, number_of
 from phase2_nodesim.recording import RecordedCall
 
 Content = dict[str, Any]
@@ -104,7 +104,6 @@ class Composer:
         """Return the loop of a walk; what joins two turns comes before all but the first."""
         rules = self.rules[self._leaf : self._leaf + len(turn)]
         message = next(rule for rule in rules if rule.along)
-        axis, order = message.along[0]
         when = {} if message.when[0] == ALWAYS else {"when": message.when[0]}
         self._doubt(f"{where}/when", message.when, "")
         body = []
@@ -113,8 +112,7 @@ class Composer:
             item = self._item(leaf, f"{where}/do/{number}", steps)
             item.pop("when", None)
             body.append({**item, "when": f"{TURN} > 0"} if rule.slot.joins else item)
-        repeat = ORDERS[order].turns.format(d=f"d{axis}")
-        return {"repeat": repeat, "index": TURN, **when, "do": body}
+        return {"repeat": number_of(message.along[0]), "index": TURN, **when, "do": body}
 
     def _loop_item(self, loop: Loop, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
         number, self._loop = self._loop, self._loop + 1

@@ -111,7 +111,7 @@ def _growing(rules: Sequence[Rule], points: Points) -> Iterator[Content]:
         yield {"at": "body", "says": NOTHING, "or": [f"P > {most}"]}
     for rule in distinct:
         for texts in rule.peers.values():
-            if texts[0].startswith("rank ^ "):
+            if not rule.along and texts[0].startswith("rank ^ "):
                 yield {"at": "body", "says": NOTHING, "or": [f"P > {2 * int(texts[0].split()[2])}"]}
 
 

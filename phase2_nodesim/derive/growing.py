@@ -12,13 +12,12 @@ import numpy as np
 
 from phase2_nodesim.derive.formulas import Formulas, Observed, fits
 from phase2_nodesim.derive.points import Values
-from phase2_nodesim.derive.walks import ORDERS, TURN, Along
+from phase2_nodesim.derive.walks import TURN, Along, names, number_of
 
 
 def growing_numbers(observed: Sequence[Observed], along: Along, formulas: Formulas) -> list[str]:
     """Return the expressions that fit, or none; ``observed`` has a number for each turn."""
-    axis, order = along
-    turns = ORDERS[order].turns.format(d=f"d{axis}")
+    turns = number_of(along)
     found = []
     for form, first in _forms(observed):
         # The number in the first turn, as all turns say.
@@ -28,7 +27,7 @@ def growing_numbers(observed: Sequence[Observed], along: Along, formulas: Formul
             values[one.where] = first(one.values, turn)[one.where]
         base = [Observed(where, values, {})]
         texts = formulas.find(base)
-        number = formulas.points.values(f"{turns} if d{axis} > 1 else 0")
+        number = formulas.points.values(f"{turns} if {names(along[0])[1]} > 1 else 0")
         if not texts and number is not None and len(more := set((values - number)[where].tolist())) == 1:
             texts = [f"{turns} + {more.pop()}".removesuffix(" + 0")]
         found += [text for text in (form.format(text) for text in texts) if fits(text, observed, formulas.points)]

@@ -20,7 +20,7 @@ from phase2_nodesim.derive.fold import Leaf, Loop, Node
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.rules import Rule
-from phase2_nodesim.derive.walks import line, turns
+from phase2_nodesim.derive.walks import grid_of, line, turns
 
 Kind = tuple[str, str, tuple[int, ...]]
 
@@ -140,8 +140,7 @@ class _Numbered:
 
     def _walk(self, leaves: Sequence[int], rank: int) -> _Call:
         """Return all turns of a walk."""
-        assert self.points.rule is not None
-        grid = self.points.rule.grid(self.points.runs[0][0])
+        grid = grid_of(self.points.rule, self.points.runs[0][0])
         rules = [self.rules[leaf] for leaf in leaves]
         to = {
             leaf: [line(grid, rank, rule.alongs(number)[0]) or () for number in range(len(rule.slot.alongs))]

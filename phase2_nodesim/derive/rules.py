@@ -22,7 +22,7 @@ from phase2_nodesim.derive.partners import Peers, expressions, fit_families
 from phase2_nodesim.derive.places import EACH, call_at
 from phase2_nodesim.derive.points import Points, Truths
 from phase2_nodesim.derive.slots import Slot
-from phase2_nodesim.derive.walks import ORDERS, TURN, Along
+from phase2_nodesim.derive.walks import ALL, ORDERS, Along, names, place_of
 
 # A call takes the condition of a message this near that happens at the same points.
 _NEAR = 3
@@ -92,7 +92,7 @@ def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards, groups: M
             axis = rule.along[0][0]
             for number in range(len(rule.slot.alongs)):
                 rule.peers[number] = [_along(one, points) for one in rule.alongs(number)]
-            longer = points.truths(f"d{axis} > 1")
+            longer = points.truths(f"{names(axis)[1]} > 1")
             assert longer is not None
             rule.when = guards.find(rule.present, ~rule.present & longer)
             _check(rule, rule.when, "no condition separates the ranks that make a call from those that do not", points)
@@ -105,16 +105,17 @@ def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards, groups: M
         rule.real[number] = peers.real
         rule.peers[number] = guards.probe.distinct(expressions(peers, points, guards))
         _check(rule, rule.peers[number], "no expression gives the peers of a call", points)
-        if peers.displacements and not rule.when:
+        if (peers.displacements or "transposed" in peers.by_family) and not rule.when:
             own = step_conditions(peers.displacements)
+            own += [f"{text} != rank" for text in peers.by_family.get("transposed", ())]
             rule.when = guards.find(rule.present, ~rule.present, own)
 
 
 def _along(along: Along, points: Points) -> str:
-    axis, order = along
+    if along[0] == ALL:
+        return place_of(along)
     assert points.rule is not None
-    place = ORDERS[order].place.format(c=f"c{axis}", d=f"d{axis}", i=TURN)
-    places = [place if other == axis else f"c{other}" for other in range(points.rule.dimensions)]
+    places = [place_of(along) if axis == along[0] else f"c{axis}" for axis in range(points.rule.dimensions)]
     return f"on({', '.join(places)})"
 
 

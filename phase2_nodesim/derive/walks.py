@@ -8,6 +8,7 @@ are whole walks in one order; some walk must have more turns than a neighbourhoo
 from __future__ import annotations
 
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from manynode.derived.grids import Grid
 from phase2_nodesim.derive.events import COMPUTE, Event, Stream, peers
 from phase2_nodesim.derive.identity import Identity, Place
-from phase2_nodesim.derive.patterns import Pattern
+from phase2_nodesim.derive.patterns import GridRule, Pattern
 
 # From this many turns on, it is no neighbourhood.
 _LONG = 3
@@ -62,7 +63,25 @@ ORDERS = {
     "doubling before": Order("({c} - (1 << {i})) % {d}", _LEVELS, _levels, lambda c, d, i: (c - (1 << i)) % d),
 }  # fmt: skip
 
-Along = tuple[int, str]  # axis and order
+Along = tuple[int, str]
+"""Axis and order; the axis :data:`ALL` is that of all ranks, whatever their grid."""
+ALL = -1
+
+
+def names(axis: int) -> tuple[str, str]:
+    """Return what expressions call the own coordinate and the extent."""
+    return ("rank", "P") if axis == ALL else (f"c{axis}", f"d{axis}")
+
+
+def place_of(along: Along) -> str:
+    """Return the coordinate along the axis to which a turn goes."""
+    c, d = names(along[0])
+    return ORDERS[along[1]].place.format(c=c, d=d, i=TURN)
+
+
+def number_of(along: Along) -> str:
+    """Return how many turns there are, where the axis has more than one rank."""
+    return ORDERS[along[1]].turns.format(d=names(along[0])[1])
 
 
 class Member(NamedTuple):
@@ -111,8 +130,7 @@ def collapse(
     walks = _walks(streams, pattern, identity)
     found = {}
     for count, ranks in streams.items():
-        extents = pattern.grid.grid(count).extents if pattern.grid else ()
-        sizes = {place: _size(walk, extents) for place, walk in walks.items()}
+        sizes = {place: _size(walk, grid_of(pattern.grid, count)) for place, walk in walks.items()}
         found[count] = [list(_cut(stream, walks, sizes, identity)) for stream in ranks]
     return found
 
@@ -128,16 +146,20 @@ def _cut(stream: Stream, walks: Mapping[Place, Walk], sizes: Mapping[Place, int]
         position += size
 
 
-def _size(walk: Walk, extents: Sequence[int]) -> int:
+def grid_of(rule: GridRule | None, ranks: int) -> Grid:
+    """Return the grid of a job, a line if there is no rule."""
+    return rule.grid(ranks) if rule else Grid((ranks,), (True,), "first-fastest")
+
+
+def _extent(grid: Grid, axis: int) -> int:
+    return math.prod(grid.extents) if axis == ALL else grid.extents[axis]
+
+
+def _size(walk: Walk, grid: Grid) -> int:
     """Return how many events the turns have."""
-    axis, order = main(walk)
-    number = ORDERS[order].number(extents[axis]) or 0
+    axis, order = min(min(one.alongs[0]) for one in walk if one.alongs)
+    number = ORDERS[order].number(_extent(grid, axis)) or 0
     return number * len(walk) - sum(one.joins for one in walk)
-
-
-def main(walk: Walk) -> Along:
-    """Return the axis of a walk, and an order that has as many turns."""
-    return min(min(one.alongs[0]) for one in walk if one.alongs)
 
 
 class _Seen(NamedTuple):
@@ -151,11 +173,9 @@ class _Seen(NamedTuple):
 
 def _walks(streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: Identity) -> dict[Place, Walk]:
     """Return the walks by the place of the first event of a turn."""
-    if pattern.grid is None:
-        return {}
     seen: dict[Place, list[_Seen]] = defaultdict(list)
     for count, ranks in streams.items():
-        grid = pattern.grid.grid(count)
+        grid = grid_of(pattern.grid, count)
         for rank, stream in enumerate(ranks):
             positions: dict[Place, list[int]] = defaultdict(list)
             for position, event in enumerate(stream):
@@ -163,7 +183,9 @@ def _walks(streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: 
                     positions[identity.place(event)].append(position)
             for place, found in positions.items():
                 seen[place].append(_Seen(rank, grid, stream, found))
-    everything = [(axis, order) for axis in range(pattern.grid.dimensions) for order in ORDERS]
+    dimensions = pattern.grid.dimensions if pattern.grid else 0
+    axes = [*range(dimensions), *([ALL] if dimensions != 1 else [])]
+    everything = [(axis, order) for axis in axes for order in ORDERS]
     found_walks = {}
     for place, of_ranks in seen.items():
         if (along := _first(of_ranks, everything)) and (walk := _walk(of_ranks, along, identity)):
@@ -246,7 +268,7 @@ def _alongs(seen: Sequence[_Seen], number: int, along: Along) -> tuple[frozenset
 def line(grid: Grid, rank: int, along: Along) -> tuple[int, ...] | None:
     """Return the ranks of a rank's walk; None if it leaves the axis."""
     axis, order = along
-    extent, stride = grid.extents[axis], grid.strides[axis]
+    extent, stride = _extent(grid, axis), 1 if axis == ALL else grid.strides[axis]
     own = rank // stride % extent
     number = ORDERS[order].number(extent)
     if number is None:
