@@ -7,6 +7,7 @@ In: the runs to record. Out: those that were recorded, and the numbers of ranks 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,8 +19,11 @@ from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError, OfT
 
 _Refused = dict[Run, ProgramFailedError | DoesNotFitError]
 
-# How lines begin that MPICH adds to a program's own.
-_OF_THE_LIBRARY = ("Abort(", "In: PMI", "application called MPI_Abort")
+# What MPICH and Open MPI add to a program's own words: lines, and blocks between dashes.
+_OF_THE_LIBRARY = re.compile(
+    r"^-{20,}$.*?^-{20,}$|^(?:Abort\(|In: PMI|application called MPI_Abort|\[[^\s:]+:\d+\] ).*?$",
+    re.MULTILINE | re.DOTALL,
+)
 # What a program says at each number of ranks is often the same.
 _MOST_WORDS = 2
 # Larger numbers of ranks are not proposed.
@@ -204,6 +208,5 @@ def _own_words(error: ManynodeError) -> str:
     """Return what the program said last, or else how it ended."""
     if isinstance(error, DoesNotFitError):
         return str(error.what)
-    lines = [line.strip() for line in (error.details or "").splitlines()]
-    own = [line for line in lines if line and not line.startswith(_OF_THE_LIBRARY)]
-    return own[-1] if own else str(error.found)
+    own = _OF_THE_LIBRARY.sub("", error.details or "").split("\n")
+    return next((line.strip() for line in reversed(own) if line.strip()), str(error.found))

@@ -1,7 +1,7 @@
 """Derived skeletons of real programs, run natively: the calls of runs that were not learned from, one after the other.
 
 One program hears from neighbours in any order and waits for them one by one, one works in communicators of its own, one
-has collectives whose blocks are the parts of divided ranges, one forgets requests.
+has collectives whose blocks are the parts of divided ranges, one forgets requests, one has loops over bits.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ pytestmark = [
 ]
 
 
-def derived(folder: Path, source: str, ranks: str, target: int, *words: str) -> tuple[dict[str, Any], str]:
+def derived(
+    folder: Path, source: str, ranks: str, target: int, *words: str, mpi: str = "mpich"
+) -> tuple[dict[str, Any], str]:
     """Derive the skeleton of a program and compare the native one with a run of 16 ranks; return it, and what was said.
 
     ``ranks`` are the runs that it is learned from, ``target`` a number of ranks at which it must be agreed.
     """
     program, skeleton = folder / "program", folder / "program.skeleton.yaml"
-    run(["mpicc.mpich", "-g", "-O1", "-o", program, SOURCES / source], what="compiling the program")
+    run([f"mpicc.{mpi}", "-g", "-O1", "-o", program, SOURCES / source], what="compiling the program")
     options = ["--ranks", ranks, "--held-out", "", "--target", target, "--output", skeleton]
     done = pipeline.manynode("derive", *options, "--recordings", folder / "recordings", "--", program, *words)
     assert done.returncode == 0 and f"| {target} | agreed |" in done.stdout, done.stdout + done.stderr
@@ -74,3 +76,14 @@ def test_blocks_of_collectives(tmp_path: Path) -> None:
 def test_forgotten_requests(tmp_path: Path) -> None:
     skeleton, _ = derived(tmp_path, "forgotten.c", "4,6,8,9,12,18,20", 1024, "3")
     assert skeleton["body"][-1]["free"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_loops_over_bits(mpi: str, tmp_path: Path) -> None:
+    if shutil.which(f"mpicc.{mpi}") is None:
+        pytest.skip(f"mpicc.{mpi} is not installed")
+    skeleton, said = derived(tmp_path, "walks.c", "2,4,8,12,32", 1024, mpi=mpi)
+    assert "the program does not run on 12 ranks: the number of ranks must be a power of two" in said
+    loops = [item["repeat"] for item in skeleton["body"][-2]["do"] if "repeat" in item]
+    assert loops == ["log2(d0)", "log2(d0)", "log2(P - 1) + 1"]

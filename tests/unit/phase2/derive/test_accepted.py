@@ -129,3 +129,26 @@ def test_what_has_no_arguments_says_nothing_of_the_numbers_that_the_program_take
     wanted = replace(campaign(lambda *_: True), command=["/bin/true", "{nodes}"], ranks_per_node=4)
     _, _, found = record(wanted, [Run.of(ranks, {}) for ranks in (4, 8, 16, 18)], [])
     assert found.refused.keys() == {18} and found.kinds == [] and found.why_not(12) is None
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        "some output\ngive me a cube\nAbort(1) on node 0: application called MPI_Abort",
+        f"give me a cube\n{'-' * 74}\nMPI_ABORT was invoked on rank 0\n\nYou may not see all.\n{'-' * 74}\n"
+        '[host:31] Set MCA parameter "orte_base_help_aggregate" to 0',
+    ],
+)
+def test_the_words_are_those_of_the_program(
+    details: str, campaign: Callable[[Callable[..., bool]], Campaign], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = campaign(lambda *_: True)
+    made = campaigns.record_run
+
+    def run(folder: Path, command: Sequence[str], mpi: str, ranks: int, **more: Any) -> None:
+        if ranks == 12:
+            raise ProgramFailedError("the recorded run failed", found="rank 0: exit code 1", details=details)
+        made(folder, command, mpi, ranks, **more)
+
+    monkeypatch.setattr(campaigns, "record_run", run)
+    assert record(wanted, LEARNED, HELD_OUT)[2].refused == {12: "give me a cube"}
