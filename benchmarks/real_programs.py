@@ -76,6 +76,7 @@ PROGRAMS = [
     Program("NPB FT, class A", "NPB/NPB3.4-MPI/bin/ft.A.x", "", POWERS),
     Program("NPB IS, class A", "NPB/NPB3.4-MPI/bin/is.A.x", "", POWERS),
     Program("NPB LU, class A", "NPB/NPB3.4-MPI/bin/lu.A.x", "", f"--held-out 16,36,64 --input {EXAMPLES / LU}"),
+    Program("NPB CG, class A", "NPB/NPB3.4-MPI/bin/cg.A.x", "", POWERS),
     Program("NPB MG, class A", "NPB/NPB3.4-MPI/bin/mg.A.x", "", POWERS),
 ]
 
