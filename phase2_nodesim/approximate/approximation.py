@@ -68,33 +68,34 @@ def approximate(folders: Sequence[Path], why: str, output: Path) -> dict[str, An
             remedy="record more numbers of ranks (--ranks)",
         )
     section = _section(runs, why, output.resolve().parent)
-    compared = [_compared(runs, ranks) for ranks in _held_out(runs)]
+    compared = [_compared(runs, *pair) for pair in _held_out(runs)]
     return section.model_copy(update={"held_out": compared}).model_dump(
         mode="json", by_alias=True, exclude_defaults=True
     )
 
 
-def _held_out(runs: Mapping[int, Run]) -> list[int]:
-    found = [
-        ranks
-        for ranks in sorted(runs)
-        if ranks % 2 == 0 and ranks // 2 in runs and len(_up_to(runs, ranks)) >= FEWEST_RUNS
-    ]
-    return found[-_MOST_HELD_OUT:]
+def _held_out(runs: Mapping[int, Run]) -> list[tuple[int, int]]:
+    """Return jobs to predict, each with the run to predict it from: half as large, or else the largest that divides it.
+
+    Squares are never twice each other.
+    """
+    pairs = [(ranks, max((base for base in runs if base < ranks and ranks % base == 0), default=0)) for ranks in runs]
+    known = [(ranks, base) for ranks, base in sorted(pairs) if base and len(_up_to(runs, base)) >= FEWEST_RUNS]
+    return ([pair for pair in known if pair[0] == 2 * pair[1]] or known)[-_MOST_HELD_OUT:]
 
 
-def _up_to(runs: Mapping[int, Run], ranks: int) -> dict[int, Run]:
-    return {number: run for number, run in runs.items() if number <= ranks // 2}
+def _up_to(runs: Mapping[int, Run], most: int) -> dict[int, Run]:
+    return {number: run for number, run in runs.items() if number <= most}
 
 
-def _compared(runs: Mapping[int, Run], ranks: int) -> HeldOut:
+def _compared(runs: Mapping[int, Run], ranks: int, base: int) -> HeldOut:
     with tempfile.TemporaryDirectory() as folder:
-        section = _section(_up_to(runs, ranks), "a job is held out", Path(folder))
+        section = _section(_up_to(runs, base), "a job is held out", Path(folder))
         skeleton = DerivedSkeleton.model_validate({"schema": SCHEMA, "name": "lifted", "approximate": section})
         compiled = Path(folder, "compiled.json")
         digest = skeleton_file.write_compiled(compiled, skeleton)
         lifted = job("derived", {"file": str(compiled), "digest": digest, "values": "{}"}, ranks)
-    return errors(lifted, job("recorded", runs[ranks].replayed(), ranks), ranks, ranks // 2)
+    return errors(lifted, job("recorded", runs[ranks].replayed(), ranks), ranks, base)
 
 
 def _section(runs: Mapping[int, Run], why: str, beside: Path) -> Approximate:

@@ -1,8 +1,8 @@
 """What an approximate skeleton is worth at a number of ranks.
 
 In: its section ``approximate`` and the number of ranks. Out: a :class:`~phase2_nodesim.derive.level.Verdict`.
-Errors were measured at jobs twice as large as the run that stood for them; in larger jobs they are taken to grow with
-each doubling.
+Errors were measured at jobs larger than the run that stood for them, mostly twice as large; elsewhere they are taken to
+grow with each doubling.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def expected(section: Approximate, ranks: int) -> dict[str, float] | None:
         return None
     doublings = math.log2(ranks / base.ranks)
     names = ("volume", "messages", "peers", "makespan")
-    return {name: doublings * max(abs(getattr(one, name)) for one in section.held_out) for name in names}
+    per_doubling = [(one, math.log2(one.ranks / one.lifted)) for one in section.held_out]
+    return {name: doublings * max(abs(getattr(one, name)) / times for one, times in per_doubling) for name in names}
 
 
 def worth(section: Approximate, ranks: int) -> Verdict:
@@ -42,7 +43,7 @@ def worth(section: Approximate, ranks: int) -> Verdict:
         return Verdict("proved", ("recorded, and replayed call by call",))
     errors = expected(section, ranks)
     if errors is None:
-        return Verdict("refused", ("no recorded job is twice as large as another: the error is not known",))
+        return Verdict("refused", ("no recorded job is a multiple of another: the error is not known",))
     said = (
         f"the run of {base.ranks} ranks stands for the job, because {section.why}",
         *(_measured(one) for one in section.held_out),

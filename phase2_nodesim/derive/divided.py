@@ -9,12 +9,13 @@ it follows from where the larger blocks are and how much they shrink. In: bytes 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas, Observed
+from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas, Observed, fits
 from phase2_nodesim.derive.points import Values
 
 LARGEST = 1 << 17
@@ -25,6 +26,7 @@ _MOST_SIDES = 64
 _BORDERS = (0, 1, 2, -1, -2, 3, 4, 5, 6, 8, 10)
 MOST = 24
 """Expressions that are kept; more say that the runs leave the range open."""
+_DEALT = re.compile(r"block\((\d+), (d\d|P),")
 
 # The names of the number of parts, and of the own part.
 _Axis = tuple[str, str]
@@ -91,7 +93,7 @@ class _Range:
 
 
 def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]:
-    """Return the expressions that fit, those of named numbers and without a border first; none if too many do."""
+    """Return the expressions that fit, those of named numbers and without a border first."""
     if len(observed) != 1 or observed[0].bound:
         return []
     named = sorted({value for _, parameters in formulas.points.runs for value in parameters.values()})
@@ -106,7 +108,17 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
         for axes in itertools.combinations(_axes(formulas, ranks=False), 2):
             if (seen := _seen(observed[0], axes, formulas)) is not None:
                 texts += _with_each_side(_faces(seen, axes, named))
-    return texts if len(texts) <= MOST else []
+    return texts if len(texts) <= MOST else _open(texts[:MOST], observed, formulas)
+
+
+def _open(texts: Sequence[str], observed: Sequence[Observed], formulas: Formulas) -> list[str]:
+    """Return some of many expressions, and one that differs from the first wherever a part is uneven.
+
+    Parts that were even in all runs leave the range open. A run with uneven ones decides.
+    """
+    uneven = " or ".join(f"{n} % {d} != 0" for n, d in dict.fromkeys(_DEALT.findall(texts[0])))
+    other = f"{texts[0]} + ({uneven})"
+    return [*texts, other] if uneven and fits(other, observed, formulas.points) else []
 
 
 def _alone(
