@@ -26,7 +26,8 @@ _MOST_SIDES = 64
 _BORDERS = (0, 1, 2, -1, -2, 3, 4, 5, 6, 8, 10)
 MOST = 24
 """Expressions that are kept; more say that the runs leave the range open."""
-_DEALT = re.compile(r"block\((\d+), (d\d|P),")
+# Ranges and numbers of parts in the expressions of :data:`DEALS`.
+_DEALT = re.compile(r"(?:block|ceil_div)\((\d+), (d\d|P)|(\d+) \* \(\w+ \+ 1\) // (d\d|P)")
 
 # The names of the number of parts, and of the own part.
 _Axis = tuple[str, str]
@@ -108,7 +109,7 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
         for axes in itertools.combinations(_axes(formulas, ranks=False), 2):
             if (seen := _seen(observed[0], axes, formulas)) is not None:
                 texts += _with_each_side(_faces(seen, axes, named))
-    return texts if len(texts) <= MOST else _open(texts[:MOST], observed, formulas)
+    return texts if len(texts) <= MOST else _open(texts, observed, formulas)
 
 
 def _open(texts: Sequence[str], observed: Sequence[Observed], formulas: Formulas) -> list[str]:
@@ -116,9 +117,9 @@ def _open(texts: Sequence[str], observed: Sequence[Observed], formulas: Formulas
 
     Parts that were even in all runs leave the range open. A run with uneven ones decides.
     """
-    uneven = " or ".join(f"{n} % {d} != 0" for n, d in dict.fromkeys(_DEALT.findall(texts[0])))
-    other = f"{texts[0]} + ({uneven})"
-    return [*texts, other] if uneven and fits(other, observed, formulas.points) else []
+    dealt = dict.fromkeys(_DEALT.findall(texts[0]))
+    other = f"{texts[0]} + ({' or '.join(f'{n or m} % {d or e} != 0' for n, d, m, e in dealt)})"
+    return [*texts[:MOST], other] if fits(other, observed, formulas.points) else []
 
 
 def _alone(
