@@ -6,6 +6,7 @@ and completes, and the bytes of each block where a call has many. A skeleton has
 - every kind of send is ``MPI_Send`` or ``MPI_Isend``, every kind of receive ``MPI_Recv`` or ``MPI_Irecv``;
 - a persistent request is a new ``MPI_Isend`` or ``MPI_Irecv`` at each start;
 - a test that completes requests is the wait for them; a test in vain is left out, as is MPI_Wait for a null request;
+- a receive that was cancelled was never posted;
 - probes and calls that move no data of the application are left out.
 
 Calls on windows stay as they are: :mod:`phase2_nodesim.one_sided` needs all ranks for their form.
@@ -117,6 +118,27 @@ class RecordedCall(NamedTuple):
 def called(call: RecordedCall) -> tuple[Any, ...]:
     """Return what a call is by itself: all that is compared but its phase and its requests."""
     return (call[0], *call[2:_REQUEST], *call[_REQUEST + 2 : _COMPARED])
+
+
+def _without(calls: list[RecordedCall], requests: set[int]) -> list[RecordedCall]:
+    """Return the calls but those that made these requests; the next call has their phases, requests are renumbered."""
+    found: list[RecordedCall] = []
+    number: dict[int, int] = {UNKNOWN_REQUEST: UNKNOWN_REQUEST}
+    labels: list[str] = []
+    gaps: tuple[int, ...] = ()
+    for call in calls:
+        if call.phase:
+            labels.append(call.phase)
+        gaps += call.gaps
+        if call.request in requests:
+            continue
+        if call.request >= 0:
+            number[call.request] = len(number) - 1
+        completes = tuple(number[request] for request in call.completes)
+        own = call.but(request=number[call.request], completes=completes, phase="+".join(labels), gaps=gaps)
+        found.append(own)
+        labels, gaps = [], ()
+    return found
 
 
 def _at(call: RecordedCall, phase: str, site: str, gaps: tuple[int, ...], record: int) -> RecordedCall:
@@ -257,6 +279,7 @@ class _Reader:
         self.labels: list[str] = []
         self.gaps: list[int] = []
         self.polled = False  # the record before was a test in vain or a probe
+        self.cancelled: set[int] = set()  # of the requests given
 
     def calls(self) -> list[RecordedCall]:
         records = self.file.records
@@ -269,12 +292,12 @@ class _Reader:
                 if (row := known.get(key)) is None:
                     row = known[key] = self._row(dict(zip(_READ, values, strict=True)))
                 self._add(row, sequence, request, found)
-        return found
+        return _without(found, self.cancelled) if self.cancelled else found
 
     def _row(self, row: dict[str, Any]) -> _Row:
         operation, detail = str(row["operation"]), self.file.detail(row["detail"])
         polls = operation.startswith(_POLLS)
-        by_itself = not operation.startswith((*_STARTS, "MPI_Wait", "MPI_Test", *_LEFT_OUT))
+        by_itself = not operation.startswith((*_STARTS, "MPI_Wait", "MPI_Test", "MPI_Cancel", *_LEFT_OUT))
         return _Row(
             operation, str(row["phase"] or ""), str(row["call_site_name"]), detail, polls,
             polls and not (operation.startswith("MPI_Test") and detail), int(row["peer"]), int(row["tag"]),
@@ -315,6 +338,8 @@ class _Reader:
             return [calls[0].but(peer=row.peer, tag=row.tag)] if self.matched and len(calls) == 1 else calls
         if row.operation.startswith(("MPI_Wait", "MPI_Test")):
             return self._waits(row.operation, row.detail)
+        if row.operation == "MPI_Cancel":
+            self.cancelled.update(self.number[number] for number in self._absolute(row.detail))
         return []
 
     def _absolute(self, detail: list[int]) -> list[int]:

@@ -88,7 +88,8 @@ def without_columns(file: MarkerFile, ends: Ends, sums: Checksums, kept: NDArray
 def _completed(file: MarkerFile, stays: NDArray[np.bool_]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return records that stay, and how far back in the order of making the requests are that they name."""
     records = file.records
-    names = [name for name in records["operation"].unique() if str(name).startswith(("MPI_Wait", "MPI_Test", "MPI_St"))]
+    kinds = ("MPI_Wait", "MPI_Test", "MPI_St", "MPI_Cancel")
+    names = [name for name in records["operation"].unique() if str(name).startswith(kinds)]
     rows = np.flatnonzero(stays & records["operation"].isin(names).to_numpy() & (records["detail"] != 0).to_numpy())
     found = []
     offsets = records["detail"].to_numpy()[rows]

@@ -23,10 +23,12 @@
  * A detail is a word n and n words; a record refers to it by the offset of its first word in the section, and equal
  * details are stored once. Requests of a rank are numbered from 0 in the order of the calls that made them
  * (mk_record.request). Details count them backwards from the call: 1 is the last one made before it, 2 the one before
- * that; 0 stands for a null or inactive request, MK_UNKNOWN for one that is not known. The words are
+ * that; 0 stands for a null or inactive request, or a cancelled one, MK_UNKNOWN for one that is not known. The words
+ * are
  *
  *   MPI_Wait*, MPI_Test*, MPI_Request_free: the requests completed or freed, in the order of the call's array. No
  *       detail: none (a test in vain).
+ *   MPI_Cancel: the request cancelled, whose receive got nothing. No detail: it came too late, or a second time.
  *   MPI_Start, MPI_Startall: the requests started.
  *   A call that makes a communicator: its number (MK_NONE: this rank is not in it); its topology (MK_TOPOLOGY_...);
  *       its size; how many ranks are listed (0: those of MPI_COMM_WORLD in order); these, as ranks of MPI_COMM_WORLD.

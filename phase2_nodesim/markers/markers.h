@@ -175,13 +175,14 @@ struct mk_request_note {
   int number;
   bool persistent;
   bool active;   /* of a persistent one: started and not completed */
-  bool received; /* else sent; without a meaning where there is no buffer */
+  bool received; /* else sent */
   bool awaited;  /* its status is of interest */
   int peer, tag, communicator;
   MPI_Comm comm;
   uint64_t bytes;
   void* buffer;             /* of a message that may cross the node's border; under the engine qemu only */
   struct mk_record* record; /* waits for the source that the status names */
+  struct mk_record* cancel; /* MPI_Cancel of it; the status says whether it came in time */
 };
 extern int mk_awaited; /* notes whose status is of interest */
 void mk_note_made(const MPI_Request* request, struct mk_record* record);
@@ -192,7 +193,8 @@ void mk_note_persistent(const MPI_Request* request, const struct mk_record* reco
                         bool received);
 void mk_note_started(const MPI_Request* request, struct mk_record* start);
 void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Status* status);
-void mk_note_freed(uintptr_t handle, const MPI_Request* place);
+void mk_note_freed(uintptr_t handle, const MPI_Request* place, const MPI_Status* status); /* NULL: not complete */
+bool mk_note_cancelled(const MPI_Request* request, struct mk_record* cancel);             /* false: it is no receive */
 
 /* polite.c: tests and short sleeps in place of busy waiting */
 void mk_polite_init(void);

@@ -60,6 +60,7 @@ void mk_note_made(const MPI_Request* request, struct mk_record* record) {
   while (table[i].handle) i = (i + 1) & (TABLE - 1);
   table[i] = (struct mk_request_note){
       .handle = handle, .place = request, .number = record->request, .peer = MK_NONE, .tag = MK_NONE};
+  table[i].received = record->operation == MK_OP_Irecv || record->operation == MK_OP_Imrecv;
   notes++;
 }
 
@@ -72,7 +73,6 @@ void mk_note_receive(const MPI_Request* request, struct mk_record* record, MPI_C
   note->comm = comm;
   note->bytes = record->bytes;
   note->buffer = mk_node_injects ? buffer : NULL;
-  note->received = true;
   await(note);
 }
 
@@ -117,6 +117,26 @@ void mk_note_started(const MPI_Request* request, struct mk_record* start) {
   if (note->record || (note->buffer && note->received)) await(note);
 }
 
+bool mk_note_cancelled(const MPI_Request* request, struct mk_record* cancel) {
+  struct mk_request_note* note = find(MK_HANDLE(*request), request);
+  if (!note || !note->received) return false;
+  if (note->cancel) return true; /* a second time */
+  mk_put(made - note->number);
+  note->cancel = cancel;
+  await(note);
+  return true;
+}
+
+/* Without a status, or if it came too late, MPI_Cancel has cancelled nothing. */
+static bool was_cancelled(struct mk_request_note* note, const MPI_Status* status) {
+  int cancelled = 0;
+  if (!note->cancel) return false;
+  if (status) mk_real.Test_cancelled(status, &cancelled);
+  if (!cancelled) note->cancel->detail = 0;
+  note->cancel = NULL;
+  return cancelled;
+}
+
 /* Puts the request into the call's detail. A status is read only of awaited requests. */
 void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Status* status) {
   struct mk_request_note* note = find(handle, place);
@@ -124,8 +144,9 @@ void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Sta
     mk_put(handle == MK_HANDLE(MPI_REQUEST_NULL) ? NULL_OR_INACTIVE : MK_UNKNOWN);
     return;
   }
-  mk_put(note->persistent && !note->active ? NULL_OR_INACTIVE : made - note->number);
-  if (note->awaited) {
+  const bool cancelled = was_cancelled(note, status);
+  mk_put(cancelled || (note->persistent && !note->active) ? NULL_OR_INACTIVE : made - note->number);
+  if (note->awaited && !cancelled) {
     int source = note->peer;
     if (note->record) {
       source = mk_peer(note->comm, status->MPI_SOURCE);
@@ -138,16 +159,19 @@ void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Sta
       }
     }
     if (note->buffer && note->received) mk_node_received(source, note->buffer, note->bytes);
-    await_no_more(note);
   }
+  await_no_more(note);
   note->active = false;
   if (!note->persistent) erase(note);
 }
 
-void mk_note_freed(uintptr_t handle, const MPI_Request* place) {
+void mk_note_freed(uintptr_t handle, const MPI_Request* place, const MPI_Status* status) {
   struct mk_request_note* note = find(handle, place);
-  mk_put(note ? made - note->number : MK_UNKNOWN);
-  if (!note) return;
+  if (!note) {
+    mk_put(MK_UNKNOWN);
+    return;
+  }
+  mk_put(was_cancelled(note, status) ? NULL_OR_INACTIVE : made - note->number);
   await_no_more(note);
   erase(note);
 }

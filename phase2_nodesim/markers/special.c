@@ -181,20 +181,38 @@ static int wrap_Startall(void* site, int count, MPI_Request* requests) {
 }
 ENTRY(Startall, (int count, MPI_Request requests[]), count, requests)
 
+/* What cannot be cancelled any more is complete, or its message is under way: one look tells. */
 static int wrap_Request_free(void* site, MPI_Request* request) {
   struct mk_record* record = mk_begin(MK_OP_Request_free, site);
   const uintptr_t handle = MK_HANDLE(*request);
+  MPI_Status status;
+  int known = 0;
+  if (record && mk_awaited && mk_real.Request_get_status(*request, &known, &status) != MPI_SUCCESS) known = 0;
   const int result = mk_real.Request_free(request);
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = 1;
-      mk_note_freed(handle, request);
+      mk_note_freed(handle, request, known ? &status : NULL);
     }
     mk_end(record);
   }
   return result;
 }
 ENTRY(Request_free, (MPI_Request * request), request)
+
+static int wrap_Cancel(void* site, MPI_Request* request) {
+  struct mk_record* record = mk_begin(MK_OP_Cancel, site);
+  const int result = mk_real.Cancel(request);
+  if (record) {
+    if (mk_returned(record, result)) {
+      record->requests = 1;
+      if (!mk_note_cancelled(request, record)) mk_not_followed("MPI_Cancel", "of a message that is no receive");
+    }
+    mk_end(record);
+  }
+  return result;
+}
+ENTRY(Cancel, (MPI_Request * request), request)
 
 static int free_communicator(void* site, int operation, int (*real)(MPI_Comm*), MPI_Comm* comm) {
   struct mk_record* record = mk_begin(operation, site);

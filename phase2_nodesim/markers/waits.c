@@ -1,6 +1,6 @@
 /* MPI_Wait* and MPI_Test*, by hand: which requests they complete becomes their detail. A completed request may be a
- * receive from any source, whose record then learns the real source, or one whose data comes from another node. Only
- * while such completions are awaited are ignored statuses replaced. */
+ * receive from any source, whose record then learns the real source, a cancelled one, or one whose data comes from
+ * another node. Only while such completions are awaited are ignored statuses replaced. */
 #include "wrapping.h"
 
 #include <string.h>

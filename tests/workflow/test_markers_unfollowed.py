@@ -26,7 +26,7 @@ def test_what_the_markers_do_not_follow_is_named_before_a_recording_is_kept(mpi:
     for words in (
         "unfollowed_c: MPI functions of its own",
         "MPI: calls of more than one thread",
-        "MPI_Cancel: a cancelled message",
+        "MPI_Cancel: of a message that is no receive",
         "MPI_Send: an error returned to the program",
     ):
         assert words in found

@@ -19,16 +19,17 @@ static void* other_thread(void* unused) {
 
 static void everything(int argc, char** argv) {
   int provided, rank, ranks, sum, one = 1;
-  MPI_Request request;
+  MPI_Request request, requests[2];
   pthread_t thread;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (provided >= MPI_THREAD_SERIALIZED && pthread_create(&thread, NULL, other_thread, NULL) == 0)
     pthread_join(thread, NULL);
-  MPI_Irecv(&sum, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
-  MPI_Cancel(&request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Irecv(&sum, 1, MPI_INT, 0, 99, MPI_COMM_SELF, &requests[0]);
+  MPI_Isend(&one, 1, MPI_INT, 0, 99, MPI_COMM_SELF, &requests[1]);
+  MPI_Cancel(&requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 #if MPI_VERSION >= 4
   MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   MPI_Request_free(&request);

@@ -72,6 +72,31 @@ def test_a_test_is_the_wait_for_what_it_completes() -> None:
     ]
 
 
+def test_a_cancelled_receive_was_never_posted() -> None:
+    read = calls(
+        ("MPI_Irecv", message(1, request=0, phase="first")),
+        ("MPI_Irecv", message(2, request=1)),
+        ("MPI_Recv_init", message(3, request=2)),
+        ("MPI_Start", {"detail": [1]}),
+        ("MPI_Wait", {"detail": [1]}),
+        ("MPI_Start", {"detail": [1]}),
+        ("MPI_Isend", message(4, request=3)),
+        ("MPI_Cancel", {"detail": [4], "phase": "end"}),
+        ("MPI_Cancel", {}),
+        ("MPI_Cancel", {"detail": [2]}),
+        ("MPI_Wait", {"detail": [0]}),
+        ("MPI_Waitall", {"detail": [3, 0, 1]}),
+    )
+    assert [(call.operation, call.tag, call.request, call.completes, call.phase) for call in read] == [
+        ("MPI_Irecv", 2, 0, (), "first"),
+        ("MPI_Irecv", 3, 1, (), ""),
+        ("MPI_Wait", -1, -1, (1,), ""),
+        ("MPI_Isend", 4, 2, (), ""),
+        ("MPI_Waitall", -1, -1, (0, 2), "end"),
+    ]
+    assert [call.gaps for call in read] == [(0, 1, 2), (3, 4), (5,), (6, 7), (8, 9, 10, 11, 12)]
+
+
 def test_what_is_not_known_of_a_request_is_said() -> None:
     assert calls(("MPI_Wait", {"detail": [UNKNOWN]}))[0].completes == (UNKNOWN_REQUEST,)
     started = calls(("MPI_Start", {"detail": [UNKNOWN]}))[0]
