@@ -16,6 +16,8 @@ import pandas as pd
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
 from phase2_nodesim.communicators import NEIGHBOUR, communicators
+from phase2_nodesim.derive.places import passed, placed
+from phase2_nodesim.derive.tested import goes_on, later_waits, with_later_waits
 from phase2_nodesim.recording import END, RecordedCall, in_order_of_sources, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.
@@ -93,10 +95,16 @@ def promised_calls(text: str) -> pd.DataFrame:
 def recorded_calls(files: list[MarkerFile], *, derived: bool = False) -> pd.DataFrame:
     """Return the calls of marked ranks with the columns ``COLUMNS``, as a skeleton writes them (:mod:`.recording`).
 
-    In place of any source, a ``derived`` skeleton has those whose messages came, in ascending order.
-    A label before a call that is left out is joined to the next call's, so that it is not lost.
+    In place of any source, a ``derived`` skeleton has those whose messages came, in ascending order; tests that only
+    move a wait are in vain. A label before a call that is left out is joined to the next call's and is not lost.
     """
-    return calls_frame({int(file.metadata["rank"]): _rank_calls(file, derived) for file in files})
+    calls = {int(file.metadata["rank"]): _rank_calls(file, derived) for file in files}
+    if derived and any(map(goes_on, files)) and not any(call.phase for made in calls.values() for call in made):
+        at = {rank: placed(made, file) for (rank, made), file in zip(calls.items(), files, strict=True)}
+        tests = later_waits(at.values())
+        at = {rank: with_later_waits(made, tests) for rank, made in at.items()}
+        calls = {rank: [call for call in made if not passed(call.operation)] for rank, made in at.items()}
+    return calls_frame(calls)
 
 
 def calls_frame(calls: Mapping[int, Sequence[RecordedCall]]) -> pd.DataFrame:

@@ -37,6 +37,7 @@ from phase2_nodesim.derive.recordings import (
     check_recordings,
     check_size,
     with_most_counts,
+    with_tests_in_vain,
 )
 from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
@@ -55,6 +56,7 @@ class Report:
     rules: int = 0
     doubts: int = 0
     any_source: list[str] = field(default_factory=list)
+    tests_in_vain: list[str] = field(default_factory=list)
     fixed: dict[str, str] = field(default_factory=dict)
     held_out: dict[str, str] = field(default_factory=dict)
     drawn: dict[str, Comparison] = field(default_factory=dict)
@@ -93,6 +95,15 @@ def derive(
     ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.assumptions`).
     """
     check_recordings(trained, held_out)
+    trained, held_out, tests = with_tests_in_vain(trained, held_out)
+    found = _found(trained, held_out, name, stated)
+    found.report.tests_in_vain = tests
+    return found
+
+
+def _found(
+    trained: Sequence[Recording], held_out: Sequence[Recording], name: str, stated: Sequence[Mapping[str, Any]]
+) -> Derivation:
     base, others = with_most_counts(trained)
     whole = _Runs(base, others, held_out)
     runs = whole if others else _in_short(whole)

@@ -7,6 +7,7 @@ file, one number of ranks only.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory,
 from phase2_nodesim.communicators import WORLD, Member, cartesian_extents, communicators_as_made
 from phase2_nodesim.derive.columns import Checksums, Ends, checksums, ends_of_columns, joined, without_columns
 from phase2_nodesim.derive.places import call_at, placed
+from phase2_nodesim.derive.tested import LaterWait, goes_on, later_waits, with_later_waits
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
 
 FEWEST_COUNTS = 3
@@ -108,6 +110,8 @@ class CallsOfFiles(Sequence[Sequence[RecordedCall]]):
         self._read: dict[int, list[RecordedCall]] = {}
         self.number = sum(len(file.records) for file in files)
         """At least as many calls as the ranks make."""
+        self.tests_and_goes_on = named and any(map(goes_on, files))
+        self._tests: Mapping[str, LaterWait] = {}
         of_all = [frozenset(own for own, one in known.items() if _of_all(one, len(files))) for known in members]
         self._ends: list[Ends] = list(map(ends_of_columns, files, of_all))
         self._sums = list(map(checksums, files, self._ends))
@@ -123,6 +127,13 @@ class CallsOfFiles(Sequence[Sequence[RecordedCall]]):
         if rank not in self._read:
             self._read[rank] = self._calls(rank, self._file(rank))
         return self._read[rank]
+
+    def with_later_waits(self, tests: Mapping[str, LaterWait]) -> CallsOfFiles:
+        """Return the calls with each test that a wait follows elsewhere in vain (:mod:`.tested`)."""
+        found = copy.copy(self)
+        found._tests = tests
+        found._read = {rank: with_later_waits(calls, tests) for rank, calls in self._read.items()}
+        return found
 
     def without_columns(self, kept: NDArray[np.bool_]) -> list[list[RecordedCall]] | None:
         """Return the calls in the columns ``kept``; None if the others cannot be left out."""
@@ -144,7 +155,21 @@ class CallsOfFiles(Sequence[Sequence[RecordedCall]]):
             call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call
             for call in in_order_of_sources(rank_calls(file, matched=True))
         ]
-        return placed(calls, file) if self._named else calls
+        return with_later_waits(placed(calls, file), self._tests) if self._named else calls
+
+
+def with_tests_in_vain(
+    runs: Sequence[Recording], others: Sequence[Recording]
+) -> tuple[list[Recording], list[Recording], list[str]]:
+    """Return runs and others as if each test had been in vain that only moves a wait in ``runs``; and their places."""
+    learned = [one.calls for one in runs if isinstance(one.calls, CallsOfFiles) and one.calls.tests_and_goes_on]
+    tests = later_waits(calls for one in learned for calls in one)
+
+    def moved(one: Recording) -> Recording:
+        calls = one.calls
+        return replace(one, calls=calls.with_later_waits(tests)) if tests and isinstance(calls, CallsOfFiles) else one
+
+    return [moved(one) for one in runs], [moved(one) for one in others], sorted(tests)
 
 
 def _of_all(member: Member, ranks: int) -> bool:

@@ -35,6 +35,10 @@ def _exact(report: Report) -> list[str]:
             f"- receives from any source at {site}: from those whose messages they got; the order is not kept"
             for site in report.any_source
         ),
+        *(
+            f"- {site}: always in vain, as it may be; the program then waits later, which is compared"
+            for site in report.tests_in_vain
+        ),
         *(f"- parameter {parameter} stays as recorded: {why}" for parameter, why in report.fixed.items()),
     ]
     if report.held_out:
