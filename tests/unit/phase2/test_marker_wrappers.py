@@ -21,7 +21,6 @@ UNFOLLOWED = {
     "Psend_init": "partitioned messages",
     "Precv_init": "partitioned messages",
     "Session_init": "sessions",
-    "Cancel": "a cancelled message",
     "Comm_spawn": "spawned processes",
     "Comm_spawn_multiple": "spawned processes",
     "Comm_accept": "processes of another job",
