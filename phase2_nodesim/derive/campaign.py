@@ -19,7 +19,7 @@ from manynode.config.input_files import InputFile, digest_of_text, digests, name
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
-from phase2_nodesim.derive.recordings import Recording, check_calls, read_recording
+from phase2_nodesim.derive.recordings import Recording, check_calls, communicates, read_recording
 from phase2_nodesim.derive.shortened import shortened
 from phase2_nodesim.record import record_run
 
@@ -142,8 +142,14 @@ class Campaign:
         """Check what was recorded, or found, since the last time."""
         while self._unchecked:
             run = self._unchecked.pop(0)
+            folder = self.folder / run.name
             if self.to_derive and run not in self._known:
-                check_calls(shortened([self._read(run, self.folder / run.name)]).recordings[0])
+                recording = shortened([self._read(run, folder)]).recordings[0]
+                check_calls(recording)
+                if run.ranks > 1 and not communicates(recording):
+                    log = (folder / "run.log").read_text(errors="replace") if (folder / "run.log").is_file() else ""
+                    said = next((line for line in reversed(log.splitlines()) if line.strip()), "nothing")
+                    self.say(f"warning: the run of {run.words()} has no communication; its last words: {said.strip()}")
 
     def about(self, run: Run) -> dict[str, Any]:
         """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""

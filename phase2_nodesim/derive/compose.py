@@ -103,27 +103,23 @@ class Composer:
     def _walk_item(self, turn: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
         """Return the loop of a walk; what joins two turns comes before all but the first."""
         rules = self.rules[self._leaf : self._leaf + len(turn)]
-        message = next(rule for rule in rules if rule.along)
-        when = {} if message.when[0] == ALWAYS else {"when": message.when[0]}
-        self._doubt(f"{where}/when", message.when, "")
+        first = next(rule for rule in rules if rule.slot is rule.slot.first)
+        when = {} if first.when[0] == ALWAYS else {"when": first.when[0]}
+        self._doubt(f"{where}/when", first.when, "")
+        by_run = {run: len(events) for (run, _), events in first.slot.seen.items()}
+        repeat = [number_of(first.along[0])] if first.along else self._repeat(by_run, where)
+        self._doubt(f"{where}/repeat", repeat, first.when[0])
         body = []
         for number, (rule, leaf) in enumerate(zip(rules, turn, strict=True)):
             assert isinstance(leaf, Leaf)
             item = self._item(leaf, f"{where}/do/{number}", steps)
             item.pop("when", None)
             body.append({**item, "when": f"{TURN} > 0"} if rule.slot.joins else item)
-        return {"repeat": number_of(message.along[0]), "index": TURN, **when, "do": body}
+        return {"repeat": repeat[0], "index": TURN, **when, "do": body}
 
     def _loop_item(self, loop: Loop, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
         number, self._loop = self._loop, self._loop + 1
-        repeat = self.formulas.of_runs(self.repetitions[number])
-        if not repeat:
-            raise InputError(
-                "no expression gives how often a loop repeats",
-                where=where,
-                found=", ".join(str(count) for count in self.repetitions[number].values()),
-                allowed="a product of powers of parameters, or a multiple of one plus a constant",
-            )
+        repeat = self._repeat(self.repetitions[number], where)
         item: Content = {"repeat": repeat[0]}
         if loop.lacking:
             self._lacking[tuple(where.split("/"))] = loop.lacking
@@ -135,6 +131,16 @@ class Composer:
         self.unvaried.seen(("repeat",), f"{where}/repeat", self.repetitions[number], ALWAYS, "")
         self.unvaried.fitted(("repeat",), repeat[0])
         return item | {"do": self._items(loop.body, f"{where}/do", steps)}
+
+    def _repeat(self, by_run: Mapping[int, int], where: str) -> list[str]:
+        if repeat := self.formulas.of_runs(by_run):
+            return repeat
+        raise InputError(
+            "no expression gives how often a loop repeats",
+            where=where,
+            found=", ".join(str(count) for count in by_run.values()),
+            allowed="a product of powers of parameters, or a multiple of one plus a constant",
+        )
 
     def _item(self, leaf: Leaf, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
         number, self._leaf = self._leaf, self._leaf + 1

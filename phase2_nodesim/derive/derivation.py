@@ -39,7 +39,7 @@ from phase2_nodesim.derive.recordings import (
     with_most_counts,
     with_tests_in_vain,
 )
-from phase2_nodesim.derive.remainders import without_remainder
+from phase2_nodesim.derive.remainders import nothing_left, without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.shortened import LoopsDifferError, Region, shortened
 from phase2_nodesim.derive.structure import Structure, irregular_of, made_grids, structure_of
@@ -345,6 +345,7 @@ def _content(
     content["doubts"] = [
         *unseen(structure.rules, structure.points, structure.pattern, structure.probe),
         *without_remainder(learned.body.items, points, fixed),
+        *nothing_left(learned.body.items, points),
         *learned.body.doubts,
         *(doubt for number, group in enumerate(structure.groups.values()) for doubt in group.doubts(number)),
     ]

@@ -82,6 +82,9 @@ class Formulas:
         found += self._multiples(table, self.varied)
         if not found:
             found = self._products(table, [*self.varied, *self.sizes]) + self._multiples(table, self.sizes)
+        if not found:
+            # What a rank has for all others of its line, such as its blocks of a matrix but those on the edge.
+            found = self._products(table, [*self.sizes, *(f"({size} - 1)" for size in self.sizes)])
         return list(dict.fromkeys(found))
 
     def feature(self, name: str, run: int) -> int:

@@ -23,6 +23,8 @@ _MOST_LEVELS = 7  # of a tree
 
 ALWAYS = "1"
 NEVER = "0"
+# With a call of one rank that has no other name.
+_FEWEST_JOBS = 3
 # Of some jobs: more of them multiply.
 _MOST_IN_JOBS = 3
 
@@ -119,7 +121,15 @@ class Guards:
         if found:
             return found + self._thresholds(yes, no)
         found = _separating(self._table([*own, *self._squares]), yes, no)
-        return found or self._where_the_peer_is(yes, no, own)
+        return found or self._where_the_peer_is(yes, no, own) or self._one_rank(yes, no)
+
+    def _one_rank(self, yes: Truths, no: Truths) -> list[_Condition]:
+        """Return the condition of one rank that is the same in all jobs, or in all that have it."""
+        ranks = self.points.values("rank")
+        assert ranks is not None
+        same = set(ranks[yes].tolist())
+        text = f"rank == {same.pop()}" if len(same) == 1 else NEVER
+        return _separating(self._table([text]), yes, no) if np.count_nonzero(yes) >= _FEWEST_JOBS else []
 
     def _where_the_peer_is(self, yes: Truths, no: Truths, own: Sequence[str]) -> list[_Condition]:
         """Return conditions beside that the message's peer is there."""

@@ -17,6 +17,7 @@ import numpy as np
 from manynode.errors import InputError
 from phase2_nodesim.derive.events import Event, Stream, peers
 from phase2_nodesim.derive.fold import Leaf, Loop, Node
+from phase2_nodesim.derive.places import call_at
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.rules import Rule
@@ -142,6 +143,12 @@ class _Numbered:
         """Return all turns of a walk."""
         grid = grid_of(self.points.rule, self.points.runs[0][0])
         rules = [self.rules[leaf] for leaf in leaves]
+        if not any(rule.along for rule in rules):
+            raise InputError(
+                "the number of turns of a loop follows the number of ranks, and may follow the parameters",
+                where=call_at(*rules[0].slot.place[:2]),
+                remedy="leave the parameters fixed",
+            )
         to = {
             leaf: [line(grid, rank, rule.alongs(number)[0]) or () for number in range(len(rule.slot.alongs))]
             for leaf, rule in zip(leaves, rules, strict=True)

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manynode.derived.call_forms import COLLECTIVES
+from manynode.derived.call_forms import CALL_FORMS, COLLECTIVES
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory, read_marker_file
 from phase2_nodesim.communicators import WORLD, Member, cartesian_extents, communicators_as_made
 from phase2_nodesim.derive.columns import Checksums, Ends, checksums, ends_of_columns, joined, without_columns
-from phase2_nodesim.derive.places import call_at, placed
+from phase2_nodesim.derive.places import call_at, mpi_name, placed
 from phase2_nodesim.derive.tested import LaterWait, goes_on, later_waits, with_later_waits
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
 
@@ -244,6 +244,11 @@ def check_calls_of(trained: Sequence[Recording], held_out: Sequence[Recording]) 
     for recording in [*trained, *held_out]:
         check_calls(recording)
     _check_alike(max(trained, key=lambda recording: recording.ranks))
+
+
+def communicates(recording: Recording) -> bool:
+    """Say whether a rank exchanges anything with others; a program may end at once, and without an error."""
+    return any(mpi_name(call.operation) in CALL_FORMS for calls in recording.calls for call in calls)
 
 
 def with_most_counts(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording]]:

@@ -1,8 +1,9 @@
-"""Doubts about divisions that left no remainder in any recording: what the program does with one was never seen.
+"""Doubts about divisions whose outcome was never seen: those that left no remainder in any recording, or nothing.
 
 A program that deals 96 rows to the ranks sends blocks of one size while the number of ranks divides 96, and may do
-something else where it does not. In: the items of a skeleton, the training runs. Out: a doubt for each size with such a
-division, whose condition says where a remainder is possible.
+something else where it does not. On more than 96 ranks some have no row, and most programs end. In: the items of a
+skeleton, the training runs. Out: a doubt for each size with such a division, whose condition says where that is
+possible.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from phase2_nodesim.derive.points import Points
 Content = dict[str, Any]
 
 _SIZES = ("bytes", "receive_bytes", *BLOCKS)
+_DIVIDED = ("//", "ceil_div(", "block(")
 
 
 def without_remainder(body: Sequence[Content], points: Points, fixed: Mapping[str, int]) -> Iterator[Content]:
@@ -36,6 +38,16 @@ def without_remainder(body: Sequence[Content], points: Points, fixed: Mapping[st
             if conditions and (key := " or ".join(conditions)) not in seen:
                 seen.add(key)
                 yield {"at": where, "says": NOTHING, "or": [key]}
+
+
+def nothing_left(body: Sequence[Content], points: Points) -> Iterator[Content]:
+    """Yield a doubt for each size of a divided range that is more than nothing at all recorded ranks."""
+    seen = set()
+    for where, text in _sizes(body, "body"):
+        values = points.values(text) if any(word in text for word in _DIVIDED) and text not in seen else None
+        seen.add(text)
+        if values is not None and values.min() > 0:
+            yield {"at": where, "says": NOTHING, "or": [f"({text}) <= 0"]}
 
 
 def _sizes(items: Sequence[Content], where: str) -> Iterator[tuple[str, str]]:

@@ -74,8 +74,8 @@ def find_rules(
         in_order.append(known[slot.shape])
     _find_peers(list(known.values()), points, guards, groups)
     for number, rule in enumerate(in_order):
-        if not rule.when and rule.slot.walk:
-            rule.when = known[next(one for one in rule.slot.walk if one.alongs).shape].when
+        if not rule.when and (first := rule.slot.first) not in (None, rule.slot):
+            rule.when = known[first.shape].when
         if not rule.when:
             rule.when = _of_makers(rule, [in_order[maker] for maker in sorted(makers.get(number, ()))])
             rule.when = rule.when or _near(in_order, number)

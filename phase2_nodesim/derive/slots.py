@@ -46,6 +46,12 @@ class Slot:
             one.__dict__.pop("shape", None)
 
     @property
+    def first(self) -> Slot | None:
+        """The slot whose condition is that of all slots of the walk: a message along it, or the first of a turn."""
+        own = [one for one in self.walk if not one.joins]
+        return next((one for one in own if one.alongs), own[0] if own else None)
+
+    @property
     def operation(self) -> str:
         return self.place[0]
 

@@ -1,13 +1,16 @@
-"""Messages of a rank along an axis of the grid, one turn after the other: one item, however many turns there are.
+"""Loops whose number of turns follows the number of ranks: one item, however many turns there are.
 
-A walk goes to all ranks of a line, or to those a power of two away (recursive doubling, dissemination). In: streams and
-the grid. Out: streams of :class:`Item`. The events of a turn follow a message whose peers, on every rank of every run,
-are whole walks in one order; some walk must have more turns than a neighbourhood has ranks.
+A walk goes to all ranks of a line of the grid, or to those a power of two away (recursive doubling, dissemination); or
+each turn is the same, such as the shifts of Cannon's algorithm. In: streams and the grid. Out: streams of
+:class:`Item`. The events of a turn follow a message whose peers, on every rank of every run, are whole walks in one
+order, of which some must have more turns than a neighbourhood has ranks; or they follow a call, and all ranks of a run
+make as many turns, at least three different numbers of them in the runs.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +24,9 @@ from phase2_nodesim.derive.patterns import GridRule, Pattern
 
 # From this many turns on, it is no neighbourhood.
 _LONG = 3
-_MOST_EVENTS = 24  # of a turn
+_MOST_EVENTS = 400  # of a turn
+# Of turns: fewer are no rule.
+_FEWEST_NUMBERS = 3
 TURN = "j"
 
 
@@ -128,20 +133,30 @@ def collapse(
 ) -> dict[int, list[list[Item]]]:
     """Return the items of each rank by number of ranks."""
     walks = _walks(streams, pattern, identity)
-    found = {}
-    for count, ranks in streams.items():
-        sizes = {place: _size(walk, grid_of(pattern.grid, count)) for place, walk in walks.items()}
-        found[count] = [list(_cut(stream, walks, sizes, identity)) for stream in ranks]
-    return found
+    numbers = {
+        count: {place: _number(walk, grid_of(pattern.grid, count)) for place, walk in walks.items()}
+        for count in streams
+    }
+    for place, (walk, turns_of) in _repeats(streams, walks, identity).items():
+        walks[place] = walk
+        for count, number in turns_of.items():
+            numbers[count][place] = number
+    return {
+        count: [list(_cut(stream, walks, numbers[count], identity)) for stream in ranks]
+        for count, ranks in streams.items()
+    }
 
 
-def _cut(stream: Stream, walks: Mapping[Place, Walk], sizes: Mapping[Place, int], identity: Identity) -> Iterator[Item]:
+def _cut(
+    stream: Stream, walks: Mapping[Place, Walk], numbers: Mapping[Place, int], identity: Identity
+) -> Iterator[Item]:
     position = 0
     while position < len(stream):
         event = stream[position]
         size, walk = 1, None
-        if walks and event.is_message and (place := identity.place(event)) in walks:
-            size, walk = sizes[place], walks[place]
+        if walks and (place := identity.place(event)) in walks:
+            walk = walks[place]
+            size = numbers[place] * len(walk) - sum(one.joins for one in walk)
         yield Item(tuple(stream[position : position + size]), walk)
         position += size
 
@@ -155,11 +170,10 @@ def _extent(grid: Grid, axis: int) -> int:
     return math.prod(grid.extents) if axis == ALL else grid.extents[axis]
 
 
-def _size(walk: Walk, grid: Grid) -> int:
-    """Return how many events the turns have."""
+def _number(walk: Walk, grid: Grid) -> int:
+    """Return how many turns there are."""
     axis, order = min(min(one.alongs[0]) for one in walk if one.alongs)
-    number = ORDERS[order].number(_extent(grid, axis)) or 0
-    return number * len(walk) - sum(one.joins for one in walk)
+    return ORDERS[order].number(_extent(grid, axis)) or 0
 
 
 class _Seen(NamedTuple):
@@ -224,7 +238,7 @@ def _walk(seen: Sequence[_Seen], along: Along, identity: Identity) -> Walk | Non
                 period = places
     if period is None:
         return None
-    own = min(_alike(one, position, period, identity) for one, position in _last(seen, along))
+    own = min(_alike(one.stream, position, period, identity) for one, position in _last(seen, along))
     if own == 0 or any(place[0] != COMPUTE for place in period[own:]):
         return None
     between = [Member(place, joins=True) for place in period[own:]]
@@ -234,6 +248,88 @@ def _walk(seen: Sequence[_Seen], along: Along, identity: Identity) -> Walk | Non
     return (*between, *(Member(place, one or ()) for place, one in zip(period, alongs, strict=False)))
 
 
+# A turn of a repetition: places, and what is the same in each turn on one rank.
+_Turn = tuple[tuple[Place, int, int, int], ...]
+
+
+def _repeats(
+    streams: Mapping[int, Sequence[Stream]], walks: Mapping[Place, Walk], identity: Identity
+) -> dict[Place, tuple[Walk, dict[int, int]]]:
+    """Return loops of turns that are alike, by the place of the first call, with their turns by number of ranks.
+
+    Of all calls of a loop, the first begins its turns: what lies between the turns of the others is not computation.
+    """
+    taken = {member.place for walk in walks.values() for member in walk}
+    made: dict[Place, dict[int, list[tuple[Stream, list[int]]]]] = defaultdict(lambda: defaultdict(list))
+    for count, ranks in streams.items():
+        for stream in ranks:
+            positions: dict[Place, list[int]] = defaultdict(list)
+            for position, event in enumerate(stream):
+                if event.operation != COMPUTE:
+                    positions[identity.place(event)].append(position)
+            for place, found in positions.items():
+                made[place][count].append((stream, found))
+    found_walks = {}
+    for place, by_count in made.items():
+        times = {count: {len(positions) for _, positions in ranks} for count, ranks in by_count.items()}
+        several = {one.copy().pop() for one in times.values() if len(one) == 1}
+        if place in taken or any(len(one) > 1 for one in times.values()) or len(several) < _FEWEST_NUMBERS:
+            continue
+        if (repeat := _repeat(by_count, identity)) is not None:
+            found_walks[place] = repeat
+    return found_walks
+
+
+def _repeat(
+    by_count: Mapping[int, Sequence[tuple[Stream, list[int]]]], identity: Identity
+) -> tuple[Walk, dict[int, int]] | None:
+    """Return the loop whose turns begin with the calls of a place, and its turns by number of ranks."""
+    gaps: dict[tuple[Place, ...], int] = defaultdict(int)
+    for stream, positions in (one for ranks in by_count.values() for one in ranks):
+        for start, end in itertools.pairwise(positions):
+            if end - start <= _MOST_EVENTS:
+                gaps[tuple(map(identity.place, stream[start:end]))] += 1
+    if not gaps:
+        return None
+    period = max(gaps, key=lambda gap: gaps[gap])
+    numbers: dict[int, int] = {}
+    own, loops = len(period), set()
+    for count, ranks in by_count.items():
+        for stream, positions in ranks:
+            starts, turns_of = _runs(stream, positions, period, identity)
+            loops.add(len(turns_of))
+            if any(number != numbers.setdefault(count, number) for number in turns_of):
+                return None
+            last = (start + number - 1 for start, number in zip(starts, turns_of, strict=True))
+            own = min(own, *(_alike(stream, positions[index], period, identity) for index in last))
+    if len(loops) > 1 or len(set(numbers.values())) < _FEWEST_NUMBERS or own == 0:
+        return None
+    if any(place[0] != COMPUTE for place in period[own:]):
+        return None
+    between = [Member(place, joins=True) for place in period[own:]]
+    return (*between, *map(Member, period[:own])), numbers
+
+
+def _runs(
+    stream: Stream, positions: Sequence[int], period: tuple[Place, ...], identity: Identity
+) -> tuple[list[int], list[int]]:
+    """Return where loops begin, as indices of positions, and how many turns each has."""
+    starts, turns_of = [0], [1]
+    before: _Turn | None = None
+    for index, (start, end) in enumerate(itertools.pairwise(positions), start=1):
+        turn = tuple(
+            (identity.place(event), event.call.peer, event.call.peer2, event.call.bytes) for event in stream[start:end]
+        )
+        if tuple(place for place, *_ in turn) == period and before in (None, turn):
+            turns_of[-1] += 1
+            before = turn
+        else:
+            starts.append(index)
+            turns_of.append(1)
+            before = None
+    return starts, turns_of
+
+
 def _last(seen: Sequence[_Seen], along: Along) -> Iterator[tuple[_Seen, int]]:
     """Yield where the last turns begin."""
     for one in seen:
@@ -241,9 +337,9 @@ def _last(seen: Sequence[_Seen], along: Along) -> Iterator[tuple[_Seen, int]]:
         yield from ((one, position) for position in one.positions[number - 1 :: number])
 
 
-def _alike(one: _Seen, position: int, period: Sequence[Place], identity: Identity) -> int:
+def _alike(stream: Stream, position: int, period: Sequence[Place], identity: Identity) -> int:
     """Return how many events from a position on are those of a turn."""
-    events = one.stream[position : position + len(period)]
+    events = stream[position : position + len(period)]
     places = map(identity.place, events)
     return next((i for i, (a, b) in enumerate(zip(places, period, strict=False)) if a != b), len(events))
 

@@ -177,3 +177,45 @@ def test_a_walk_with_a_habit_is_exact_or_refused(habit: Callable[[int, int, int]
     for ranks in (64, 128):
         if verdict(derived.skeleton, ranks).usable:
             assert first_difference(derived.skeleton, run(program, ranks)) is None
+
+
+def shifts(times: Callable[[int], int], *, after: bool = False) -> Program:
+    """Return a program of rows of ranks that shift blocks so often, as Cannon's algorithm does."""
+
+    def program(rank: Rank, _: Parameters) -> None:
+        side = round(rank.ranks**0.5)
+        row = rank.rank // side * side
+        for _ in range(4):
+            rank.collective("MPI_Bcast", 8, root=0)
+            for turn in range(times(side)):
+                rank.isend(row + (rank.rank + 1) % side, 80)
+                rank.irecv(row + (rank.rank - 1) % side, 80)
+                rank.waitall()
+                if after or turn < times(side) - 1:
+                    rank.compute("multiply")
+        rank.compute("gather")
+
+    return program
+
+
+@pytest.mark.parametrize("sites", [True, False])
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize(
+    "times", [lambda side: side, lambda side: 2 * side + 1, lambda side: 720 // side], ids=["n", "2 n + 1", "720 / n"]
+)
+def test_turns_that_are_alike_follow_the_number_of_ranks(times: Callable[[int], int], after: bool, sites: bool) -> None:
+    exact(shifts(times, after=after), (4, 9, 16, 25, 36), (64, 144), sites=sites)
+
+
+@pytest.mark.parametrize(
+    "times", [lambda side: side * (side - 1) // 2 + 1, lambda side: min(side, 5), lambda side: side + side % 3]
+)
+def test_turns_by_another_rule_are_exact_or_refused(times: Callable[[int], int]) -> None:
+    program = shifts(times)
+    try:
+        derived = derive(runs(program, (4, 9, 16, 25, 36)))
+    except InputError:
+        return
+    for ranks in (64, 81, 144):
+        if verdict(derived.skeleton, ranks).usable:
+            assert first_difference(derived.skeleton, run(program, ranks)) is None
