@@ -139,7 +139,9 @@ class Composer:
             "no expression gives how often a loop repeats",
             where=where,
             found=", ".join(str(count) for count in by_run.values()),
-            allowed="a product of powers of parameters, or a multiple of one plus a constant",
+            allowed="a product of powers of parameters and numbers of ranks, or a multiple of one plus a constant",
+            remedy=(name_numbers(self.formulas.points) or "leave the parameter that changes it fixed")
+            + ", or write the skeleton by hand",
         )
 
     def _item(self, leaf: Leaf, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:

@@ -80,11 +80,13 @@ class Formulas:
             return [str(next(iter(table.values())))]
         found = self._products(table, self.varied)
         found += self._multiples(table, self.varied)
-        if not found:
-            found = self._products(table, [*self.varied, *self.sizes]) + self._multiples(table, self.sizes)
-        if not found:
+        if found:
+            return list(dict.fromkeys(found))
+        found = self._products(table, [*self.varied, *self.sizes]) + self._multiples(table, self.sizes)
+        for size in [] if found else self.sizes:
             # What a rank has for all others of its line, such as its blocks of a matrix but those on the edge.
-            found = self._products(table, [*self.sizes, *(f"({size} - 1)" for size in self.sizes)])
+            found += self._products(table, [size, f"({size} - 1)"])
+        found += self._levels(table)
         return list(dict.fromkeys(found))
 
     def feature(self, name: str, run: int) -> int:
@@ -188,6 +190,24 @@ class Formulas:
                 plain = list(powers.values()) in ([1], [-1])
                 if len(by_value) >= (FEWEST_VALUES if plain else FEWEST_VALUES + 1):
                     found += self._stepped(self._line(powers, by_value), table)
+        return found
+
+    def _levels(self, table: Mapping[int, int]) -> list[str]:
+        """Return multiples of the levels of a tree of ranks, plus a constant."""
+        found = []
+        for size, form in itertools.product(self.sizes, ("log2({})", "(log2({} - 1) + 1)")):
+            if min(self.feature(size, run) for run in table) < 2:
+                continue
+            levels = {run: self.feature(f"{form.format(size)} if {size} > 1 else 0", run) for run in table}
+            by_level = {levels[run]: value for run, value in table.items()}
+            if len(by_level) < FEWEST_VALUES or any(by_level[levels[run]] != value for run, value in table.items()):
+                continue
+            (x0, y0), (x1, y1), *rest = by_level.items()
+            slope, left = divmod(y1 - y0, x1 - x0)
+            more = y0 - slope * x0
+            if slope > 0 and not left and all(more + slope * x == y for x, y in rest):
+                text = form.format(size) if slope == 1 else f"{slope} * {form.format(size)}"
+                found.append(f"{text} {'+' if more > 0 else '-'} {abs(more)}" if more else text)
         return found
 
     @staticmethod
