@@ -8,8 +8,13 @@ native iteration faults pages in, and a projection's last one contains what come
 native rounds counts: other work on a host only ever adds time. A node alone has no external ranks, so that the two
 techniques without them are compared.
 
-``python benchmarks/whole_runs.py MACHINE`` takes a machine file that is there. Takes a quarter of an hour with it and
-needs two idle cores.
+Public programs follow, unmodified, on two ranks: those of ``_real_runs.py`` that are built in the folder of
+``MANYNODE_REAL_PROGRAMS``, for at most x86-64-v3, because QEMU has no AVX-512. Their native time is that of the whole
+job, and their calls those of a recorded run. ``covered`` is the share of this run's processor time in phases that the
+node engine has timed, and as often. What cannot be projected is named and left out.
+
+``python benchmarks/whole_runs.py MACHINE`` takes a machine file that is there. Takes a quarter of an hour with it, as
+long again or longer for the public programs, and needs two idle cores.
 """
 
 from __future__ import annotations
@@ -17,18 +22,23 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
+import subprocess
 import tempfile
 import timeit
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+import _real_runs
 import node_host
 import numpy as np
 import pandas as pd
 import yaml
-from _figure import figure
+from _figure import Skipped, figure
 from _mini_app import ROOT, manynode, options, seconds_per_iteration
 from _node_run import need
 from validation_host import NETWORK
@@ -36,12 +46,16 @@ from validation_host import NETWORK
 from manynode import process
 from manynode.known_errors.predictive import known_error
 from manynode.known_errors.records import NODE, read_records, shipped
+from manynode.markers import CPU_TIME, concatenate, read_marker_directory
 from manynode.paths import native_program
+from phase2_nodesim.segments import segment_table
 
 ROUNDS: Final = 20
 RANKS: Final = (1, 2)
 TECHNIQUES: Final = ["no-ext-const", "no-ext-var"]
 CONFIDENCE: Final = 0.9
+# Of the public programs: the mean error, and how many must have nearly all of their computation simulated.
+MEAN, PROGRAMS = 0.15, 5
 # Those of node_host.py with more iterations; the shorter run has half of them.
 LONGER: Final[Mapping[str, Mapping[str, int]]] = {
     "hpcg": {"iterations": 10},
@@ -75,6 +89,41 @@ def native(name: str, size: Mapping[str, int], ranks: int) -> float:
     return seconds_per_iteration(process.run(command, what=name).output) * iterations(size)
 
 
+@dataclass(frozen=True)
+class Case:
+    """A shorter and a longer run: the ``iterations`` between them, ``native`` times [s], sections ``application``."""
+
+    name: str
+    ranks: int
+    iterations: int
+    native: Sequence[Callable[[], float]]
+    application: Sequence[Callable[[], dict[str, Any]]]
+
+
+def mini_app(name: str, ranks: int) -> Case:
+    """Return the runs of a mini-app."""
+    sizes = (halved(APPLICATIONS[name]), APPLICATIONS[name])
+    return Case(
+        name,
+        ranks,
+        iterations(sizes[1]) - iterations(sizes[0]),
+        [partial(native, name, size, ranks) for size in sizes],
+        [partial(dict, name=name, parameters=dict(size)) for size in sizes],
+    )
+
+
+def real_program(name: str, folder: Path) -> Case:
+    """Return the runs of a public program, in folders in ``folder``."""
+    steps = _real_runs.STEPPED[name].steps
+    runs = [_real_runs.Run(name, number, folder / f"{label(name)}-{number}") for number in (steps, 2 * steps)]
+    return Case(name, _real_runs.RANKS, steps, [run.native for run in runs], [run.application for run in runs])
+
+
+def label(name: str) -> str:
+    """Return a name as that of a file."""
+    return re.sub(r"\W+", "-", name)
+
+
 def host_network(folder: Path) -> Path:
     """Return the network file that ``calibrate`` makes of a ping-pong between two ranks of this host."""
     program, table, path = folder / "ping_pong", folder / "ping_pong.txt", folder / "network.yaml"
@@ -99,19 +148,21 @@ def copies_per_s(size: int) -> float:
 
 
 def projected(
-    name: str, size: Mapping[str, int], ranks: int, machine: Path, network: Path, folder: Path
-) -> tuple[pd.Series, float]:
-    """Return the projected time of a run [s] by technique, and the share of no-ext-var that a rank spends in MPI."""
-    title = "-".join([name, str(ranks), *map(str, size.values())])
+    title: str, application: Mapping[str, Any], ranks: int, machine: Path, network: Path, folder: Path
+) -> tuple[pd.Series, float, float]:
+    """Return the projected time of a run [s] by technique, the share of no-ext-var in MPI, and the share covered."""
+    recorded = application.get("recorded")
+    # Phase 1 at the program's own speed: with one node there is none to choose.
+    source = {"source": "processor_time"} if recorded else {}
     content = {
         "name": title,
-        "application": {"name": name, "parameters": dict(size)},
+        "application": application,
         "nodes": [1],
         "ranks_per_node": ranks,
         "techniques": TECHNIQUES,
         "machine": str(machine),
         "network": str(network),
-        "profile": {"nodes": [1], "repetitions": 1},
+        "profile": {"nodes": [1], "repetitions": 1, **source},
         "nodesim": {"engine": "qemu", "nodes": 1},
         "simulate": {"engine": "fast", "replicas": 5, "preflight": {"enabled": False}},
     }
@@ -122,11 +173,23 @@ def projected(
     parts = pd.read_parquet(results / "breakdown.parquet").set_index(["technique", "operation"])["seconds"]
     parts = parts[TECHNIQUES[-1]]
     times = pd.read_parquet(results / "projection.parquet").set_index("technique")["time_s"]
-    return times, float(1 - parts["compute"] / parts.sum())
+    simulated = covered(Path(recorded), results) if recorded else math.nan
+    return times, float(1 - parts["compute"] / parts.sum()), simulated
+
+
+def covered(recording: Path, results: Path) -> float:
+    """Return the share of a recorded run's processor time in phases that the node engine has timed, and as often."""
+    records = concatenate(read_marker_directory(recording))
+    times = records[["rank", "sequence"]].assign(compute_s=records[CPU_TIME] * 1e-9)
+    keys = ["rank", "phase"]
+    natively = segment_table(records, times).groupby(keys)["compute_s"].agg(["sum", "size"])
+    simulated = pd.read_parquet(results / "nodesim" / "no-ext" / "segments.parquet").groupby(keys).size()
+    share = (simulated.reindex(natively.index, fill_value=0) / natively["size"]).clip(upper=1)
+    return float((share * natively["sum"]).sum() / natively["sum"].sum())
 
 
 @patch.dict(os.environ, {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "1"})
-def cases(machine: Path | None, rounds: int, applications: Sequence[str]) -> pd.DataFrame:
+def cases(machine: Path | None, rounds: int, applications: Sequence[str], programs: Sequence[str]) -> pd.DataFrame:
     """Return a row per application and ranks: time of an iteration [s], spread of rounds, share of MPI, errors."""
     need("qemu")
     rows = []
@@ -136,43 +199,65 @@ def cases(machine: Path | None, rounds: int, applications: Sequence[str]) -> pd.
             node_host.calibrated(folder)
             machine = folder / "host.yaml"
         network = host_network(folder)
-        sizes = {name: (halved(APPLICATIONS[name]), APPLICATIONS[name]) for name in applications}
-        times: dict[tuple[str, int], list[list[float]]] = {(name, ranks): [] for name in sizes for ranks in RANKS}
+        wanted = [mini_app(name, ranks) for name in applications for ranks in RANKS]
+        wanted += [real_program(name, folder) for name in programs]
+        times: list[list[list[float]]] = [[] for _ in wanted]
         # In turns, so that a host that changes with time changes all of them.
         for _ in range(rounds):
-            for (name, ranks), own in times.items():
-                own.append([native(name, size, ranks) for size in sizes[name]])
-        for (name, ranks), own in times.items():
+            for case, own in zip(wanted, times, strict=True):
+                own.append([run() for run in case.native])
+        for case, own in zip(wanted, times, strict=True):
             half, whole = np.min(own, axis=0)
-            count = iterations(sizes[name][1]) - iterations(sizes[name][0])
-            measured = (whole - half) / count
+            measured = (whole - half) / case.iterations
             spread = np.median(own, axis=0)[1] / whole - 1
-            first, both = (projected(name, size, ranks, machine.absolute(), network, folder) for size in sizes[name])
-            row = {"application": name, "ranks": ranks, "measured_s": measured, "spread": spread, "in_mpi": both[1]}
-            rows.append(row | {key: (both[0] - first[0])[key] / count / measured - 1 for key in TECHNIQUES})
+            run = partial(projected, ranks=case.ranks, machine=machine.absolute(), network=network, folder=folder)
+            title = f"{label(case.name)}-{case.ranks}"
+            try:
+                first, both = (run(f"{title}-{part}", section()) for part, section in enumerate(case.application))
+            except subprocess.CalledProcessError:
+                if case.name in APPLICATIONS:
+                    raise
+                print(f"left out, not projected: {case.name}")
+                continue
+            row = {"application": case.name, "ranks": case.ranks, "measured_s": measured, "spread": spread}
+            row |= {"in_mpi": both[1], "covered": both[2]}
+            rows.append(row | {key: (both[0] - first[0])[key] / case.iterations / measured - 1 for key in TECHNIQUES})
     return pd.DataFrame(rows)
 
 
 def figures(
-    machine: Path | None = None, rounds: int = ROUNDS, applications: Sequence[str] = tuple(APPLICATIONS)
+    machine: Path | None = None,
+    rounds: int = ROUNDS,
+    applications: Sequence[str] = tuple(APPLICATIONS),
+    programs: Sequence[str] = tuple(_real_runs.STEPPED),
 ) -> list[dict[str, Any]]:
-    """Return each technique's mean and worst error, and what the band from the engine's shipped records covers."""
-    table = cases(machine, rounds, applications)
+    """Return each technique's mean and worst error, and what the band from the engine's shipped records covers.
+
+    Mini-apps and public programs have figures of their own.
+    """
+    programs = [name for name in _real_runs.there() if name in programs]
+    if not (applications or programs):
+        raise Skipped("no application and no program to run")
+    table = cases(machine, rounds, applications, programs)
     print(table.to_string(index=False, float_format="{:.4g}".format))
     records = read_records(shipped())
     band = known_error(records[(records["component"] == NODE) & (records["engine"] == "qemu")], CONFIDENCE)
     assert band is not None, "validation/ has records of the engine qemu"
-    covered = (-np.log1p(table[TECHNIQUES[-1]])).between(band.low, band.high).mean()
-    return [
-        *(
-            figure(f"whole runs on this host, {technique}: {which} error", value, "", None, None)
-            for technique in TECHNIQUES
-            for which, value in (("mean", table[technique].abs().mean()), ("worst", table[technique].abs().max()))
-        ),
-        figure(
-            f"whole runs on this host, {TECHNIQUES[-1]}: covered by the known errors' band", covered, "", None, None
-        ),
-    ]
+    found = []
+    for what, part in table.groupby(table["application"].isin(_real_runs.STEPPED)):
+        name = "real programs on this host" if what else "whole runs on this host"
+        for technique in TECHNIQUES:
+            errors = part[technique].abs()
+            target = MEAN if what and technique == TECHNIQUES[-1] else None
+            found.append(figure(f"{name}, {technique}: mean error", errors.mean(), "", target, "<="))
+            found.append(figure(f"{name}, {technique}: worst error", errors.max(), "", None, None))
+        within = (-np.log1p(part[TECHNIQUES[-1]])).between(band.low, band.high).mean()
+        found.append(figure(f"{name}, {TECHNIQUES[-1]}: covered by the known errors' band", within, "", None, None))
+        if what:
+            target = node_host.COMPUTATION
+            enough = int((part["covered"] >= target).sum())
+            found.append(figure(f"{name}: with {target:.0%} of the computation", enough, "", PROGRAMS, ">="))
+    return found
 
 
 if __name__ == "__main__":
@@ -180,8 +265,11 @@ if __name__ == "__main__":
     parser.add_argument("machine", nargs="?", type=Path, help="machine file; default: that of calibrate-node")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="native rounds (default: %(default)s)")
     parser.add_argument(
-        "--application", nargs="+", choices=APPLICATIONS, default=list(APPLICATIONS), help="default: all"
+        "--application", nargs="*", choices=APPLICATIONS, default=list(APPLICATIONS), help="default: all"
+    )
+    parser.add_argument(
+        "--program", nargs="*", choices=_real_runs.STEPPED, default=list(_real_runs.STEPPED), help="default: all"
     )
     arguments = parser.parse_args()
-    for entry in figures(arguments.machine, arguments.rounds, arguments.application):
+    for entry in figures(arguments.machine, arguments.rounds, arguments.application, arguments.program):
         print(f"{entry['name']}: {entry['value']:.4g}")

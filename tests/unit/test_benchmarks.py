@@ -101,3 +101,23 @@ def test_one_that_fails_does_not_stop_the_others(
     (tmp_path / "one_fails.py").unlink()
     assert run.main([]) == 6
     assert run.main(["--name", "none"]) == 2
+
+
+def test_public_programs_of_whole_runs_are_those_of_the_table_and_get_their_steps(
+    run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_runs = run.load(FOLDER / "_real_runs.py")
+    programs = {one.name: one for one in real_runs.PROGRAMS}
+    monkeypatch.setenv("MANYNODE_REAL_PROGRAMS", str(tmp_path))
+    assert real_runs.there() == []
+    for name in real_runs.STEPPED:
+        made = tmp_path / programs[name].path
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.touch()
+        one, two = (real_runs.Run(name, steps, tmp_path / f"run-{steps}") for steps in (7, 14))
+        texts = [
+            " ".join([*it.command, *(path.read_text() for path in sorted(it.folder.iterdir()))]) for it in (one, two)
+        ]
+        assert texts[0] != texts[1]
+        assert one.command[0] == str(made)
+    assert real_runs.there() == list(real_runs.STEPPED)
