@@ -247,11 +247,11 @@ def figures(
     for what, part in table.groupby(table["application"].isin(_real_runs.STEPPED)):
         name = "real programs on this host" if what else "whole runs on this host"
         for technique in TECHNIQUES:
-            errors = part[technique].abs()
+            mean, worst = (float(error) for error in part[technique].abs().agg(["mean", "max"]))
             target = MEAN if what and technique == TECHNIQUES[-1] else None
-            found.append(figure(f"{name}, {technique}: mean error", errors.mean(), "", target, "<="))
-            found.append(figure(f"{name}, {technique}: worst error", errors.max(), "", None, None))
-        within = (-np.log1p(part[TECHNIQUES[-1]])).between(band.low, band.high).mean()
+            found.append(figure(f"{name}, {technique}: mean error", mean, "", target, "<="))
+            found.append(figure(f"{name}, {technique}: worst error", worst, "", None, None))
+        within = float((-np.log1p(part[TECHNIQUES[-1]])).between(band.low, band.high).mean())
         found.append(figure(f"{name}, {TECHNIQUES[-1]}: covered by the known errors' band", within, "", None, None))
         if what:
             target = node_host.COMPUTATION
