@@ -46,7 +46,7 @@ AMR: Final = (
 STEPPED: Final[Mapping[str, Stepped]] = {
     "CoMD, weak": Stepped(20, "-i 2 -j 1 -k 1 -x 24 -y 12 -z 12 -N {n} -n 10"),
     "CloverLeaf": Stepped(60, "", ("clover.in.j2",)),
-    "miniMD, strong": Stepped(100, "-i {inside}/in.lj.miniMD -n {n} -s 16"),
+    "miniMD, strong": Stepped(60, "-i {inside}/in.lj.miniMD -n {n} -s 16"),
     "miniAMR": Stepped(20, AMR),
     "SNAP": Stepped(5, "snap.in out", ("snap.in.j2",)),
     "NPB FT, class A": Stepped(1, "", ("inputft.data.j2",)),
