@@ -126,7 +126,8 @@ def approximated(
 
     if isinstance(why, OfTheNodeError):
         raise why
-    campaign.say(f"no exact skeleton: {why.what}" + (f" ({why.found})" if why.found else ""))
+    where = f", at {why.where}" if why.where else ""
+    campaign.say(f"no exact skeleton: {why.what}{where}" + (f" ({why.found})" if why.found else ""))
     try:
         section = lifted(campaign, runs, program, output, why.what)
     except InputError as error:
