@@ -70,6 +70,8 @@ SMALL: dict[str, list[str]] = {
     "neighbour_list": ["4"],
     "own_grid": [],
     "particles": ["240000", "6"],
+    "tested": [],
+    "walks": [],
 }
 
 

@@ -239,26 +239,30 @@ def _walk(seen: Sequence[_Seen], along: Along, identity: Identity) -> Walk | Non
     if period is None:
         return None
     own = min(_alike(one.stream, position, period, identity) for one, position in _last(seen, along))
+    alongs = [_alongs(seen, number, along) for number in range(own)]
+    found = [one for one in alongs if one is not None]
+    return _turn(period, found) if len(found) == own else None
+
+
+def _turn(period: Sequence[Place], alongs: Sequence[tuple[frozenset[Along], ...]]) -> Walk | None:
+    """Return a walk whose last turn ends with as many events as there are ``alongs``.
+
+    What then lies between two turns must be computation: else another call begins them.
+    """
+    own = len(alongs)
     if own == 0 or any(place[0] != COMPUTE for place in period[own:]):
         return None
-    between = [Member(place, joins=True) for place in period[own:]]
-    alongs = [_alongs(seen, number, along) for number in range(own)]
-    if None in alongs:
-        return None
-    return (*between, *(Member(place, one or ()) for place, one in zip(period, alongs, strict=False)))
+    return (*(Member(place, joins=True) for place in period[own:]), *map(Member, period[:own], alongs))
 
 
-# A turn of a repetition: places, and what is the same in each turn on one rank.
-_Turn = tuple[tuple[Place, int, int, int], ...]
+# Places, and what is the same in each turn of one rank.
+_Alike = tuple[tuple[Place, int, int, int], ...]
 
 
 def _repeats(
     streams: Mapping[int, Sequence[Stream]], walks: Mapping[Place, Walk], identity: Identity
 ) -> dict[Place, tuple[Walk, dict[int, int]]]:
-    """Return loops of turns that are alike, by the place of the first call, with their turns by number of ranks.
-
-    Of all calls of a loop, the first begins its turns: what lies between the turns of the others is not computation.
-    """
+    """Return loops of turns that are alike, by the place of the first call, with their turns by number of ranks."""
     taken = {member.place for walk in walks.values() for member in walk}
     made: dict[Place, dict[int, list[tuple[Stream, list[int]]]]] = defaultdict(lambda: defaultdict(list))
     for count, ranks in streams.items():
@@ -302,12 +306,10 @@ def _repeat(
                 return None
             last = (start + number - 1 for start, number in zip(starts, turns_of, strict=True))
             own = min(own, *(_alike(stream, positions[index], period, identity) for index in last))
-    if len(loops) > 1 or len(set(numbers.values())) < _FEWEST_NUMBERS or own == 0:
+    walk = _turn(period, [()] * own)
+    if walk is None or len(loops) > 1 or len(set(numbers.values())) < _FEWEST_NUMBERS:
         return None
-    if any(place[0] != COMPUTE for place in period[own:]):
-        return None
-    between = [Member(place, joins=True) for place in period[own:]]
-    return (*between, *map(Member, period[:own])), numbers
+    return walk, numbers
 
 
 def _runs(
@@ -315,7 +317,7 @@ def _runs(
 ) -> tuple[list[int], list[int]]:
     """Return where loops begin, as indices of positions, and how many turns each has."""
     starts, turns_of = [0], [1]
-    before: _Turn | None = None
+    before: _Alike | None = None
     for index, (start, end) in enumerate(itertools.pairwise(positions), start=1):
         turn = tuple(
             (identity.place(event), event.call.peer, event.call.peer2, event.call.bytes) for event in stream[start:end]
