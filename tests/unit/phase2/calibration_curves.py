@@ -42,9 +42,12 @@ class Hierarchy:
 
 
 def noisy(values: NDArray[np.float64], noise: float, seed: int, spikes: int = 0) -> NDArray[np.float64]:
-    """Return values that took longer by up to ``noise``, and ``spikes`` of them by a multiple."""
+    """Return values that took longer by up to ``noise``, and ``spikes`` of them by a multiple.
+
+    Spikes are alone: nothing tells two beside each other from a rise of the curve.
+    """
     generator = np.random.default_rng(seed)
     out = values * (1 + noise * generator.random(len(values)))
     if spikes:
-        out[generator.choice(len(values), spikes, replace=False)] *= 3.0
+        out[3 * generator.choice(len(values) // 3, spikes, replace=False)] *= 3.0
     return out
