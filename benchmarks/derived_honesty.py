@@ -70,7 +70,6 @@ SMALL: dict[str, list[str]] = {
     "neighbour_list": ["4"],
     "own_grid": [],
     "particles": ["240000", "6"],
-    "tested": [],
     "walks": [],
 }
 
