@@ -195,10 +195,8 @@ class Formulas:
     def _levels(self, table: Mapping[int, int]) -> list[str]:
         """Return multiples of the levels of a tree of ranks, plus a constant."""
         found = []
-        for size, form in itertools.product(self.sizes, ("log2({})", "(log2({} - 1) + 1)")):
-            if min(self.feature(size, run) for run in table) < 2:
-                continue
-            levels = {run: self.feature(f"{form.format(size)} if {size} > 1 else 0", run) for run in table}
+        for size, form in itertools.product(self.sizes, ("log2({})", "log2(2 * {} - 1)")):
+            levels = {run: self.feature(form.format(size), run) for run in table}
             by_level = {levels[run]: value for run, value in table.items()}
             if len(by_level) < FEWEST_VALUES or any(by_level[levels[run]] != value for run, value in table.items()):
                 continue

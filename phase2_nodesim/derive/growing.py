@@ -12,7 +12,7 @@ import numpy as np
 
 from phase2_nodesim.derive.formulas import Formulas, Observed, fits
 from phase2_nodesim.derive.points import Values
-from phase2_nodesim.derive.walks import TURN, Along, names, number_of
+from phase2_nodesim.derive.walks import TURN, Along, number_of
 
 
 def growing_numbers(observed: Sequence[Observed], along: Along, formulas: Formulas) -> list[str]:
@@ -27,7 +27,7 @@ def growing_numbers(observed: Sequence[Observed], along: Along, formulas: Formul
             values[one.where] = first(one.values, turn)[one.where]
         base = [Observed(where, values, {})]
         texts = formulas.find(base)
-        number = formulas.points.values(f"{turns} if {names(along[0])[1]} > 1 else 0")
+        number = formulas.points.values(turns)
         if not texts and number is not None and len(more := set((values - number)[where].tolist())) == 1:
             texts = [f"{turns} + {more.pop()}".removesuffix(" + 0")]
         found += [text for text in (form.format(text) for text in texts) if fits(text, observed, formulas.points)]

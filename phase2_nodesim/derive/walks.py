@@ -53,7 +53,7 @@ def _others(extent: int) -> int:
     return extent - 1
 
 
-_LEVELS = "log2({d} - 1) + 1"
+_LEVELS = "log2(2 * {d} - 1)"  # rounded up
 ORDERS = {
     "after": Order("({c} + 1 + {i}) % {d}", "{d} - 1", _others, lambda c, d, i: (c + 1 + i) % d),
     "before": Order("({c} - 1 - {i}) % {d}", "{d} - 1", _others, lambda c, d, i: (c - 1 - i) % d),
@@ -85,7 +85,7 @@ def place_of(along: Along) -> str:
 
 
 def number_of(along: Along) -> str:
-    """Return how many turns there are, where the axis has more than one rank."""
+    """Return how many turns there are."""
     return ORDERS[along[1]].turns.format(d=names(along[0])[1])
 
 

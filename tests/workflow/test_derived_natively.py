@@ -86,4 +86,4 @@ def test_loops_over_bits(mpi: str, tmp_path: Path) -> None:
     skeleton, said = derived(tmp_path, "walks.c", "2,4,8,12,32", 1024, mpi=mpi)
     assert "the program does not run on 12 ranks: the number of ranks must be a power of two" in said
     loops = [item["repeat"] for item in skeleton["body"][-2]["do"] if "repeat" in item]
-    assert loops == ["log2(d0)", "log2(d0)", "log2(P - 1) + 1"]
+    assert loops == ["log2(d0)", "log2(d0)", "log2(2 * P - 1)"]

@@ -13,7 +13,7 @@ from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.verdict import verdict
 
-POWERS, ANY = (2, 4, 8, 16, 32), (4, 6, 8, 12, 18, 24, 27)
+POWERS, ANY = (1, 2, 4, 8, 16, 32), (1, 4, 6, 8, 12, 18, 24, 27)
 Turns = Callable[[int, int], Iterator[tuple[int, int, int]]]  # rank, ranks -> number of the turn, peer, source
 
 
