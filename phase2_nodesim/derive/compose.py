@@ -292,7 +292,7 @@ class Composer:
 
     def _found(self, observed: Sequence[Observed], along: Along | None) -> list[str]:
         """Return the expressions for a number, the most believable first."""
-        known = tuple((one.where.tobytes(), one.values.tobytes()) for one in observed)
+        known = (along, *((one.where.tobytes(), one.values.tobytes()) for one in observed))
         if known not in self._fitted:
             texts = self.formulas.find(observed)
             texts = texts or (growing_numbers(observed, along, self.formulas) if along else [])

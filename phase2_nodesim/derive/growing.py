@@ -26,10 +26,11 @@ def growing_numbers(observed: Sequence[Observed], along: Along, formulas: Formul
         for turn, one in reversed(list(enumerate(observed))):
             values[one.where] = first(one.values, turn)[one.where]
         base = [Observed(where, values, {})]
-        texts = formulas.find(base)
         number = formulas.points.values(turns)
-        if not texts and number is not None and len(more := set((values - number)[where].tolist())) == 1:
-            texts = [f"{turns} + {more.pop()}".removesuffix(" + 0")]
+        more = set((values - number)[where].tolist()) if number is not None else set()
+        # On squares, other axes have as many turns.
+        own = [f"{turns} + {more.pop()}".removesuffix(" + 0")] if len(more) == 1 else []
+        texts = dict.fromkeys([*own, *formulas.find(base)])
         found += [text for text in (form.format(text) for text in texts) if fits(text, observed, formulas.points)]
     return found
 

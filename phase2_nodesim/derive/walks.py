@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from manynode.derived.grids import Grid
-from phase2_nodesim.derive.events import COMPUTE, Event, Stream, peers
+from phase2_nodesim.derive.events import COMPUTE, POINT_TO_POINT, Event, Stream, peers
 from phase2_nodesim.derive.identity import Identity, Place
 from phase2_nodesim.derive.patterns import GridRule, Pattern
 
@@ -132,12 +132,11 @@ def collapse(
     streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: Identity
 ) -> dict[int, list[list[Item]]]:
     """Return the items of each rank by number of ranks."""
-    walks = _walks(streams, pattern, identity)
-    numbers = {
-        count: {place: _number(walk, grid_of(pattern.grid, count)) for place, walk in walks.items()}
-        for count in streams
-    }
-    for place, (walk, turns_of) in _repeats(streams, walks, identity).items():
+    grids = {count: grid_of(pattern.grid, count) for count in streams}
+    seen = _seen(streams, grids, identity)
+    walks = _walks(seen, pattern.grid, identity)
+    numbers = {count: {place: _number(walk, grid) for place, walk in walks.items()} for count, grid in grids.items()}
+    for place, (walk, turns_of) in _repeats(seen, walks, identity).items():
         walks[place] = walk
         for count, number in turns_of.items():
             numbers[count][place] = number
@@ -177,32 +176,40 @@ def _number(walk: Walk, grid: Grid) -> int:
 
 
 class _Seen(NamedTuple):
-    """The messages of one place on a rank: its peers, the grid, where they are in the stream."""
+    """The calls of one place on a rank: the grid of its job, and where they are in the stream."""
 
+    ranks: int
     rank: int
     grid: Grid
     stream: Stream
     positions: list[int]
 
 
-def _walks(streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: Identity) -> dict[Place, Walk]:
-    """Return the walks by the place of the first event of a turn."""
-    seen: dict[Place, list[_Seen]] = defaultdict(list)
+def _seen(
+    streams: Mapping[int, Sequence[Stream]], grids: Mapping[int, Grid], identity: Identity
+) -> dict[Place, list[_Seen]]:
+    """Return the calls of each place, rank by rank."""
+    found: dict[Place, list[_Seen]] = defaultdict(list)
     for count, ranks in streams.items():
-        grid = grid_of(pattern.grid, count)
         for rank, stream in enumerate(ranks):
             positions: dict[Place, list[int]] = defaultdict(list)
             for position, event in enumerate(stream):
-                if event.is_message:
+                if event.operation != COMPUTE:
                     positions[identity.place(event)].append(position)
-            for place, found in positions.items():
-                seen[place].append(_Seen(rank, grid, stream, found))
-    dimensions = pattern.grid.dimensions if pattern.grid else 0
+            for place, own in positions.items():
+                found[place].append(_Seen(count, rank, grids[count], stream, own))
+    return found
+
+
+def _walks(seen: Mapping[Place, Sequence[_Seen]], rule: GridRule | None, identity: Identity) -> dict[Place, Walk]:
+    """Return the walks by the place of the first event of a turn."""
+    dimensions = rule.dimensions if rule else 0
     axes = [*range(dimensions), *([ALL] if dimensions != 1 else [])]
     everything = [(axis, order) for axis in axes for order in ORDERS]
     found_walks = {}
     for place, of_ranks in seen.items():
-        if (along := _first(of_ranks, everything)) and (walk := _walk(of_ranks, along, identity)):
+        is_message = place[0] in POINT_TO_POINT
+        if is_message and (along := _first(of_ranks, everything)) and (walk := _walk(of_ranks, along, identity)):
             found_walks[place] = walk
     return found_walks
 
@@ -260,52 +267,41 @@ _Alike = tuple[tuple[Place, int, int, int], ...]
 
 
 def _repeats(
-    streams: Mapping[int, Sequence[Stream]], walks: Mapping[Place, Walk], identity: Identity
+    seen: Mapping[Place, Sequence[_Seen]], walks: Mapping[Place, Walk], identity: Identity
 ) -> dict[Place, tuple[Walk, dict[int, int]]]:
     """Return loops of turns that are alike, by the place of the first call, with their turns by number of ranks."""
     taken = {member.place for walk in walks.values() for member in walk}
-    made: dict[Place, dict[int, list[tuple[Stream, list[int]]]]] = defaultdict(lambda: defaultdict(list))
-    for count, ranks in streams.items():
-        for stream in ranks:
-            positions: dict[Place, list[int]] = defaultdict(list)
-            for position, event in enumerate(stream):
-                if event.operation != COMPUTE:
-                    positions[identity.place(event)].append(position)
-            for place, found in positions.items():
-                made[place][count].append((stream, found))
     found_walks = {}
-    for place, by_count in made.items():
-        times = {count: {len(positions) for _, positions in ranks} for count, ranks in by_count.items()}
-        several = {one.copy().pop() for one in times.values() if len(one) == 1}
-        if place in taken or any(len(one) > 1 for one in times.values()) or len(several) < _FEWEST_NUMBERS:
-            continue
-        if (repeat := _repeat(by_count, identity)) is not None:
+    for place, of_ranks in seen.items():
+        times: dict[int, set[int]] = defaultdict(set)
+        for one in of_ranks:
+            times[one.ranks].add(len(one.positions))
+        alike = all(len(one) == 1 for one in times.values())
+        several = len(set().union(*times.values())) >= _FEWEST_NUMBERS
+        if place not in taken and alike and several and (repeat := _repeat(of_ranks, identity)) is not None:
             found_walks[place] = repeat
     return found_walks
 
 
-def _repeat(
-    by_count: Mapping[int, Sequence[tuple[Stream, list[int]]]], identity: Identity
-) -> tuple[Walk, dict[int, int]] | None:
+def _repeat(seen: Sequence[_Seen], identity: Identity) -> tuple[Walk, dict[int, int]] | None:
     """Return the loop whose turns begin with the calls of a place, and its turns by number of ranks."""
     gaps: dict[tuple[Place, ...], int] = defaultdict(int)
-    for stream, positions in (one for ranks in by_count.values() for one in ranks):
-        for start, end in itertools.pairwise(positions):
+    for one in seen:
+        for start, end in itertools.pairwise(one.positions):
             if end - start <= _MOST_EVENTS:
-                gaps[tuple(map(identity.place, stream[start:end]))] += 1
+                gaps[tuple(map(identity.place, one.stream[start:end]))] += 1
     if not gaps:
         return None
     period = max(gaps, key=lambda gap: gaps[gap])
     numbers: dict[int, int] = {}
     own, loops = len(period), set()
-    for count, ranks in by_count.items():
-        for stream, positions in ranks:
-            starts, turns_of = _runs(stream, positions, period, identity)
-            loops.add(len(turns_of))
-            if any(number != numbers.setdefault(count, number) for number in turns_of):
-                return None
-            last = (start + number - 1 for start, number in zip(starts, turns_of, strict=True))
-            own = min(own, *(_alike(stream, positions[index], period, identity) for index in last))
+    for one in seen:
+        starts, turns_of = _runs(one.stream, one.positions, period, identity)
+        loops.add(len(turns_of))
+        if any(number != numbers.setdefault(one.ranks, number) for number in turns_of):
+            return None
+        last = (start + number - 1 for start, number in zip(starts, turns_of, strict=True))
+        own = min(own, *(_alike(one.stream, one.positions[index], period, identity) for index in last))
     walk = _turn(period, [()] * own)
     if walk is None or len(loops) > 1 or len(set(numbers.values())) < _FEWEST_NUMBERS:
         return None

@@ -148,6 +148,28 @@ def test_rows_over_bits_and_a_transposed_matrix_are_exact(to_itself: bool) -> No
     exact(program, (2, 4, 8, 16, 32, 64), (128, 256))
 
 
+def test_numbers_of_walks_along_two_axes_follow_their_own_axis() -> None:
+    """On squares both axes have as many turns: which one a number follows is a doubt, the walk's own comes first."""
+
+    def program(rank: Rank, _: Parameters) -> None:
+        columns, rows = matrix(rank.ranks).extents
+        column, row = rank.rank % columns, rank.rank // columns
+        for _ in range(4):
+            for turn, peer, _ in bits(column, columns):
+                rank.sendrecv(row * columns + peer, row * columns + peer, 8, columns.bit_length() - 1 - turn)
+            rank.collective("MPI_Allreduce", 8)
+            for turn, peer, _ in bits(row, rows):
+                rank.irecv(peer * columns + column, 8, rows.bit_length() - 1 - turn)
+                rank.isend(peer * columns + column, 8, rows.bit_length() - 1 - turn)
+                rank.waitall()
+            rank.collective("MPI_Allreduce", 8)
+
+    derived = derive(runs(program, (4, 16, 64)))
+    for ranks in (32, 128):
+        assert first_difference(derived.skeleton, run(program, ranks)) is None
+        assert not verdict(derived.skeleton, ranks).usable, "the other axis remains a doubt"
+
+
 @pytest.mark.parametrize(
     "habit",
     [
