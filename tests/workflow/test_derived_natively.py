@@ -66,7 +66,7 @@ def test_communicators(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_blocks_of_collectives(tmp_path: Path) -> None:
-    skeleton, _ = derived(tmp_path, "blocks.c", "4,6,9,12,18,20,25", 64, "50")
+    skeleton, _ = derived(tmp_path, "blocks.c", "4,6,9,12,18,20,25", 48, "50")
     calls = {item["call"]: item for item in skeleton["body"][-2]["do"]}
     assert calls["MPI_Allgatherv"]["received"] == "8 * block(50, P, k)"
     assert calls["MPI_Alltoallv"]["sent"] == "(8 * block(50, d0, c0)) * block(50, d0, k)"
