@@ -244,6 +244,11 @@ class Growth(Section):
     dimensions: Annotated[int, Field(ge=1, le=MOST_DIMENSIONS)] = Field(
         default=1, description="Of the grid with the least surface, where the family is of a grid"
     )
+    width: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0,
+        description="Of the halo of a part, as a share of the whole problem's extent, where the family is of a divided "
+        "problem: with edges and corners; 0: the faces alone",
+    )
     constant: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Part that does not grow")
     scale: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Factor of the family")
 

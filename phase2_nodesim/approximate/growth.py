@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from scipy.optimize import nnls
@@ -38,16 +39,8 @@ def _level_boxes(sides: Sequence[int], ranks: int) -> float:
     return _boxes(sides, ranks) * (1 + math.log2(ranks))
 
 
-def _divided_faces(sides: Sequence[int], ranks: int) -> float:
-    return sum(2 * (1 - 1 / side) * side / ranks for side in sides)
-
-
 def _torus(sides: Sequence[int], _ranks: int) -> float:
     return sum(2.0 for side in sides if side > 1)  # else the neighbour is the rank itself
-
-
-def _divided_torus(sides: Sequence[int], ranks: int) -> float:
-    return sum(2 * side / ranks for side in sides if side > 1)
 
 
 def _most_faces(sides: Sequence[int], _ranks: int) -> float:
@@ -73,10 +66,12 @@ _OF_GRIDS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
     "boxes": _boxes,
     "level-boxes": _level_boxes,
     "torus": _torus,
-    "divided-faces": _divided_faces,
-    "divided-torus": _divided_torus,
 }
+_DIVIDED: Final[tuple[Family, ...]] = ("divided-faces", "divided-torus")
+# Of a halo, as a part of the whole problem's extent: up to one cell in 1,024.
+_WIDTHS: Final = (0.0, *np.geomspace(2**-10, 2**-2, 65).tolist())
 _OF_PEAKS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
+    "torus": _torus,
     "most-faces": _most_faces,
     "most-boxes": _most_boxes,
     "most-level-boxes": _most_level_boxes,
@@ -85,13 +80,24 @@ _OF_PEAKS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
 
 def at(growth: Growth, ranks: int) -> float:
     """Return the mean at a number of ranks."""
-    return growth.constant + growth.scale * _family(growth.family, growth.dimensions, ranks)
+    return growth.constant + growth.scale * _family(growth.family, growth.dimensions, growth.width, ranks)
 
 
-def _family(name: Family, dimensions: int, ranks: int) -> float:
+def _family(name: Family, dimensions: int, width: float, ranks: int) -> float:
     if name in _OF_RANKS:
         return _OF_RANKS[name](ranks)
-    return {**_OF_GRIDS, **_OF_PEAKS}[name](extents("least-surface", ranks, dimensions, "descending", "first"), ranks)
+    sides = extents("least-surface", ranks, dimensions, "descending", "first")
+    if name in _DIVIDED:
+        return _halo(sides, width, around=name == "divided-torus") / ranks
+    return {**_OF_GRIDS, **_OF_PEAKS}[name](sides, ranks)
+
+
+def _halo(sides: Sequence[int], width: float, *, around: bool) -> float:
+    """Return the volume of the halos of all parts of a problem with the volume 1, by its width; of none, the faces."""
+    neighbours = [2.0 * (side > 1) if around else 2 * (1 - 1 / side) for side in sides]
+    if width == 0:
+        return sum(number * side for number, side in zip(neighbours, sides, strict=True))
+    return (math.prod(1 + width * n * side for n, side in zip(neighbours, sides, strict=True)) - 1) / width
 
 
 def growth_of(means: Mapping[int, float], base: int, *, peaks: bool = False) -> Growth:
@@ -108,23 +114,32 @@ def growth_of(means: Mapping[int, float], base: int, *, peaks: bool = False) -> 
     if len(counts) < _FEWEST or not (wanted > 0).all():
         return Growth(family="constant")
     best: tuple[float, Growth] | None = None
-    of_grids = itertools.product(_OF_PEAKS if peaks else _OF_GRIDS, range(1, _MOST_DIMENSIONS + 1))
-    for family, dimensions in [*((name, 1) for name in _OF_RANKS), *of_grids]:
-        values = np.array([_family(family, dimensions, ranks) for ranks in counts])
+    for family, dimensions, width in _candidates(peaks=peaks):
+        values = np.array([_family(family, dimensions, width, ranks) for ranks in counts])
         for constant in (False, True):
-            if constant and family == "constant":
+            if constant and (family == "constant" or width):
                 continue
             table = np.stack([values, np.ones(len(counts))] if constant else [values], axis=1) / wanted[:, None]
             factors = nnls(table, np.ones(len(counts)))[0]
             if not (factors > 0).all():
                 continue
             error = float(np.mean(np.square(table @ factors - 1)))
-            criterion = len(counts) * math.log(error + _FLOOR**2) + _penalty(len(factors), len(counts))
+            criterion = len(counts) * math.log(error + _FLOOR**2) + _penalty(len(factors) + (width > 0), len(counts))
             if best is None or criterion < best[0] - 1e-9:
                 scale, rest = (_rounded(factor) for factor in (*factors.tolist(), 0.0)[:2])
-                best = criterion, Growth(family=family, dimensions=dimensions, scale=scale, constant=rest)
+                found = Growth(family=family, dimensions=dimensions, width=width, scale=scale, constant=rest)
+                best = criterion, found
     assert best is not None
     return best[1]
+
+
+def _candidates(*, peaks: bool) -> Iterator[tuple[Family, int, float]]:
+    """Yield families with the dimensions of their grid and the width of their halo."""
+    yield from ((name, 1, 0.0) for name in _OF_RANKS)
+    dimensions = range(1, _MOST_DIMENSIONS + 1)
+    yield from ((name, number, 0.0) for name in (_OF_PEAKS if peaks else _OF_GRIDS) for number in dimensions)
+    if not peaks:
+        yield from itertools.product(_DIVIDED, dimensions, _WIDTHS)
 
 
 def _penalty(factors: int, runs: int) -> float:

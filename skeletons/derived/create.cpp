@@ -49,9 +49,9 @@ nlohmann::json compiled_file(const std::string& file, const std::string& digest)
 }
 
 recorded::Growth growth_of(const Document& content) {
-  content.only({"family", "dimensions", "constant", "scale"});
+  content.only({"family", "dimensions", "width", "constant", "scale"});
   return {content["family"].text(), static_cast<int>(content["dimensions"].integer()), content["constant"].real(),
-          content["scale"].real()};
+          content["scale"].real(), content["width"].real()};
 }
 
 recorded::LiftRules rules_of(const Document& run, const recorded::Stream& stream) {

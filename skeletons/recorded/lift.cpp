@@ -37,6 +37,19 @@ std::uint64_t scaled(std::uint64_t bytes, double factor) {
 // Where the copies of a message go: the first to where the shift leads, the others around it.
 int around(int number) { return number % 2 == 1 ? (number + 1) / 2 : -number / 2; }
 
+// The volume of the halos of all parts of a problem with the volume 1, by their width; of none, the faces.
+double halo(const derived::Extents& extents, double width, bool around) {
+  double faces = 0;
+  double grown = 1;
+  for (const std::int64_t extent : extents) {
+    const auto parts = static_cast<double>(extent);
+    const double sides = around ? (extent > 1 ? 2 : 0) : 2 * (1 - 1 / parts);
+    faces += sides * parts;
+    grown *= 1 + width * sides * parts;
+  }
+  return width == 0 ? faces : (grown - 1) / width;
+}
+
 }  // namespace
 
 double Growth::at(int ranks) const {
@@ -47,23 +60,16 @@ double Growth::at(int ranks) const {
   const derived::Extents extents = derived::extents_of({.name = "least-surface", .dimensions = dimensions}, ranks);
   double faces = 0;  // in how many directions along an axis a rank has a neighbour
   double boxes = 1;  // the same, with edges and corners
-  double areas = 0;  // faces of a divided problem
   double torus = 0;  // neighbours around the edges, too, where they are others
-  double periodic = 0;
   double most_faces = 0;  // of the rank that has most
   double most_boxes = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     most_faces += std::min(static_cast<double>(extents[axis] - 1), 2.0);
     most_boxes *= std::min(static_cast<double>(extents[axis]), 3.0);
     const auto extent = static_cast<double>(extents[axis]);
-    const double area = extent / ranks;
     faces += 2 * (1 - 1 / extent);
     boxes *= 3 - 2 / extent;
-    areas += 2 * (1 - 1 / extent) * area;
-    if (extents[axis] > 1) {
-      torus += 2;
-      periodic += 2 * area;
-    }
+    if (extents[axis] > 1) torus += 2;
   }
   if (family == "faces") return constant + scale * faces;
   if (family == "boxes") return constant + scale * (boxes - 1);
@@ -72,8 +78,8 @@ double Growth::at(int ranks) const {
   if (family == "most-faces") return constant + scale * most_faces;
   if (family == "most-boxes") return constant + scale * (most_boxes - 1);
   if (family == "most-level-boxes") return constant + scale * (most_boxes - 1) * (1 + std::log2(ranks));
-  if (family == "divided-faces") return constant + scale * areas;
-  if (family == "divided-torus") return constant + scale * periodic;
+  if (family == "divided-faces") return constant + scale * halo(extents, width, false) / ranks;
+  if (family == "divided-torus") return constant + scale * halo(extents, width, true) / ranks;
   throw UserError("an approximate skeleton names a growth that does not exist", "growth", family);
 }
 

@@ -19,6 +19,7 @@ struct Growth {
   int dimensions{1};               // of the grid with the least surface, where the family has a grid
   double constant{1};
   double scale{0};
+  double width{0};  // of the halo of a part, as a share of a divided problem's extent; 0: the faces alone
 
   double at(int ranks) const;
   // How many times as large it is at `to` ranks as at `from`.

@@ -114,6 +114,9 @@ TEST(Lift, GrowsAsGridsDo) {
   EXPECT_DOUBLE_EQ((Growth{"divided-torus", 3, 0, 1}.at(8)), 1.5);
   EXPECT_DOUBLE_EQ((Growth{"level-boxes", 3, 0, 1}.at(8)), 28);
   EXPECT_DOUBLE_EQ((Growth{"divided-torus", 2, 0, 1}.at(2)), 2);
+  // Parts of 1/2 and 1/2: with halos of an eighth on one side each, 5/8 x 5/8 - 1/4; on both sides, 3/4 x 3/4 - 1/4.
+  EXPECT_DOUBLE_EQ((Growth{"divided-faces", 2, 0, 0.125, 0.125}.at(4)), 0.140625);
+  EXPECT_DOUBLE_EQ((Growth{"divided-torus", 2, 0, 0.125, 0.125}.at(4)), 0.3125);
   EXPECT_DOUBLE_EQ((Growth{"torus", 3, 0, 1}.at(4)), 4);
   EXPECT_DOUBLE_EQ((Growth{"most-faces", 3, 0, 1}.at(32)), 5);
   EXPECT_DOUBLE_EQ((Growth{"most-boxes", 3, 0, 1}.at(32)), 17);
