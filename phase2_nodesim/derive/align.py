@@ -13,7 +13,11 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from manynode.errors import InputError
 from phase2_nodesim.derive.identity import Place
+
+# Pairs of calls, in one alignment: what has a common order needs a hundredth of it, more takes minutes.
+_MOST_COMPARED = 300_000_000
 
 Key = TypeVar("Key", bound=Hashable)
 Labels = frozenset[Hashable]
@@ -53,9 +57,11 @@ def align(streams: Mapping[Key, Sequence[Token]]) -> tuple[list[Token], dict[Key
     slots: list[Token] = []
     places: list[list[int]] = [[] for _ in sequences]
     known: dict[tuple[tuple[Token, ...], ...], tuple[list[Token], list[list[int]]]] = {}
+    left = _MOST_COMPARED
     for column in zip(*pieces, strict=True):
         if column not in known:
-            known[column] = _aligned(column)
+            found, where, left = _aligned(column, left)
+            known[column] = found, where
         found, where = known[column]
         for place, indices in zip(places, where, strict=True):
             place += [len(slots) + index for index in indices]
@@ -109,14 +115,25 @@ class _Slot:
         self.token = token
 
 
-def _aligned(sequences: Sequence[tuple[Token, ...]]) -> tuple[list[Token], list[list[int]]]:
-    """Return the slots of sequences, and the slots of each; the richest sequence first, the others merged into it."""
+def _aligned(sequences: Sequence[tuple[Token, ...]], left: int) -> tuple[list[Token], list[list[int]], int]:
+    """Return the slots of sequences, and the slots of each; the richest sequence first, the others merged into it.
+
+    ``left`` is how many pairs of calls may be compared; what is left of it then is returned, too.
+    """
     where: dict[tuple[Token, ...], list[_Slot]] = {}
     slots: list[_Slot] = []
     for sequence in sorted(dict.fromkeys(sequences), key=lambda found: (-len(set(found)), -len(found))):
+        left -= len(slots) * len(sequence)
+        if left < 0:
+            raise InputError(
+                "no common order of the calls of all ranks was found",
+                found=f"more than {_MOST_COMPARED:,} pairs of calls to compare, in {len(sequences)} sequences",
+                remedy="record fewer numbers of ranks, or replay a recording at its number of ranks",
+            )
         slots, where[sequence] = _merged_into(slots, sequence)
     index = {id(slot): number for number, slot in enumerate(slots)}
-    return [slot.token for slot in slots], [[index[id(slot)] for slot in where[sequence]] for sequence in sequences]
+    places = [[index[id(slot)] for slot in where[sequence]] for sequence in sequences]
+    return [slot.token for slot in slots], places, left
 
 
 def _merged_into(slots: list[_Slot], sequence: tuple[Token, ...]) -> tuple[list[_Slot], list[_Slot]]:

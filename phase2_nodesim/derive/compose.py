@@ -224,11 +224,26 @@ class Composer:
         self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number,
         steps: dict[str, int],
     ) -> str:  # fmt: skip
-        texts = self._fit(number, calls, f"{where}/{key}", value)
+        texts = self._of_ends(number, calls, key, value) or self._fit(number, calls, f"{where}/{key}", value)
         grown = "".join(f" + {step} * {index}" for index, step in steps.items() if step)
         texts = [f"({text}){grown}" if grown and not text.isdigit() else f"{text}{grown}" for text in texts]
         self._doubt(f"{where}/{key}", texts, self.rules[number].when[0])
         return texts[0]
+
+    def _of_ends(self, number: int, calls: dict[int, list[RecordedCall]], key: str, value: Number) -> list[str]:
+        """Return what a tag is that is another on each rank: a number more than the rank, or than its peer."""
+        ranks = self.formulas.points.values("rank")
+        assert ranks is not None
+        received = key == "receive_tag"
+        made = [(value(call), point, call) for point, ones in calls.items() for call in ones]
+        if len({tag for tag, _, _ in made}) == 1:
+            return []
+        peer = self.rules[number].peers[int(received)][0]
+        more = (
+            ("rank", {tag - int(ranks[point]) for tag, point, _ in made}),
+            (f"({peer})", {tag - (call.peer2 if received else call.peer) for tag, _, call in made}),
+        )
+        return [f"{end} + {numbers.pop()}" for end, numbers in more if len(numbers) == 1]
 
     def _number(
         self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number, peer: Number

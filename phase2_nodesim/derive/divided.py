@@ -27,7 +27,7 @@ _BORDERS = (0, 1, 2, -1, -2, 3, 4, 5, 6, 8, 10)
 MOST = 24
 """Expressions that are kept; more say that the runs leave the range open."""
 # Ranges and numbers of parts in the expressions of :data:`DEALS`.
-_DEALT = re.compile(r"(?:block|ceil_div)\((\d+), (d\d|P)|(\d+) \* \(\w+ \+ 1\) // (d\d|P)")
+_DEALT = re.compile(r"(?:block|ceil_div)\((\d+), (d\d|P)|(\d+) (?:\* \(\w+ \+ 1\) )?// (d\d|P)")
 
 # The names of the number of parts, and of the own part.
 _Axis = tuple[str, str]
@@ -53,12 +53,23 @@ def _rounded_up(cells: Values, parts: int, part: int) -> Values:
     return found
 
 
-# The usual ways to deal cells, and the expressions for them.
+def _all_down(cells: Values, parts: int, part: int) -> Values:
+    return cells // parts
+
+
+def _all_up(cells: Values, parts: int, part: int) -> Values:
+    return -(-cells // parts)
+
+
+# The usual ways to deal cells, and the expressions for them; in the last ones all parts are equal, and one may lack
+# cells, or have more of them, of which no message tells.
 DEALS: tuple[tuple[Deal, str], ...] = (
     (_first_larger, "block({n}, {d}, {c})"),
     (_rounded_down, "({n} * ({c} + 1) // {d} - {n} * {c} // {d})"),
     (_last_larger, "block({n}, {d}, {d} - 1 - {c})"),
     (_rounded_up, "max(0, min(ceil_div({n}, {d}), {n} - {c} * ceil_div({n}, {d})))"),
+    (_all_down, "({n} // {d})"),
+    (_all_up, "ceil_div({n}, {d})"),
 )
 
 

@@ -108,6 +108,9 @@ def _group(number: int, name: str, base: Sequence[Recording], points: Points, gu
     there = leaders >= 0
     candidates = [*_by_rank(), *(_on_grid(points.rule) if points.rule else ())]
     fitting = {color: first for color, first in candidates if _fits(color, leaders, points)}
+    if _TRIVIAL[0] in fitting:
+        # Of blocks there must be several in some run.
+        fitting = {_TRIVIAL[0]: fitting[_TRIVIAL[0]]}
     conditions = guards.find(there, ~there)
     key = next((key for key in _keys(points.rule) if _in_order(key, base, number, points)), None)
     if not fitting or not conditions or key is None:
@@ -128,6 +131,7 @@ def _by_rank() -> list[tuple[str, str]]:
             (f"rank * {parts} // P", f"ceil_div(rank * {parts} // P * P, {parts})"),
             (f"rank % (P // {parts})", f"rank % (P // {parts})"),
         ]
+    found += [(f"rank >= {half}", f"{half} if rank >= {half} else 0") for half in ("P // 2", "ceil_div(P, 2)")]
     for size in range(2, _MOST_BLOCKS + 1):
         found += [(f"rank // {size}", f"rank // {size} * {size}"), (f"rank % {size}", f"rank % {size}")]
         found.append((f"min(rank // {size}, 1)", f"min(rank // {size}, 1) * {size}"))

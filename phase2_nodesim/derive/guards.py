@@ -25,6 +25,9 @@ ALWAYS = "1"
 NEVER = "0"
 # With a call of one rank that has no other name.
 _FEWEST_JOBS = 3
+# With nothing else that fits: the first or the second half of the ranks, and one in so many ranks.
+_HALVES = [f"rank {relation} {half}" for half in ("P // 2", "ceil_div(P, 2)") for relation in ("<", ">=")]
+_MOST_APART = 16
 # Of some jobs: more of them multiply.
 _MOST_IN_JOBS = 3
 
@@ -121,15 +124,17 @@ class Guards:
         if found:
             return found + self._thresholds(yes, no)
         found = _separating(self._table([*own, *self._squares]), yes, no)
-        return found or self._where_the_peer_is(yes, no, own) or self._one_rank(yes, no)
+        return found or self._where_the_peer_is(yes, no, own) or self._of_ranks(yes, no)
 
-    def _one_rank(self, yes: Truths, no: Truths) -> list[_Condition]:
-        """Return the condition of one rank that is the same in all jobs, or in all that have it."""
+    def _of_ranks(self, yes: Truths, no: Truths) -> list[_Condition]:
+        """Return conditions for one rank that is the same in all jobs that have it, a half of them, every so many."""
         ranks = self.points.values("rank")
         assert ranks is not None
-        same = set(ranks[yes].tolist())
-        text = f"rank == {same.pop()}" if len(same) == 1 else NEVER
-        return _separating(self._table([text]), yes, no) if np.count_nonzero(yes) >= _FEWEST_JOBS else []
+        if np.count_nonzero(yes) < _FEWEST_JOBS:
+            return []
+        texts = [f"rank == {ranks[yes][0]}", *_HALVES]
+        texts += [f"rank % {number} == {ranks[yes][0] % number}" for number in range(3, _MOST_APART + 1)]
+        return _separating(self._table(texts), yes, no)
 
     def _where_the_peer_is(self, yes: Truths, no: Truths, own: Sequence[str]) -> list[_Condition]:
         """Return conditions beside that the message's peer is there."""

@@ -18,6 +18,7 @@ from phase2_nodesim.derive.guards import ALWAYS, Guards, step_conditions
 from phase2_nodesim.derive.patterns import TRANSPOSED, Displacement, GridRule, readings
 from phase2_nodesim.derive.points import Points, Truths, Values
 
+_ROOTS = ("P - 1", "P // 2", "(P - 1) // 2")
 FAMILIES = ("root", "first", "tree", "grid", "transposed", "xor", "ring")
 
 
@@ -60,7 +61,7 @@ def _fit(peers: Peers, points: Points) -> None:
     real = peers.real
     values = peers.values[real]
     candidates: dict[str, list[str]] = {
-        "root": [str(int(values[0])), "P - 1"] if (values == values[0]).all() else ["P - 1"],
+        "root": [*([str(int(values[0]))] if (values == values[0]).all() else []), *_ROOTS],
         "first": list(peers.firsts),
         "tree": ["(rank - 1) // 2", "2 * rank + 1", "2 * rank + 2"],
     }
