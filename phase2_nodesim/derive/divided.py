@@ -61,15 +61,12 @@ def _all_up(cells: Values, parts: int, part: int) -> Values:
     return -(-cells // parts)
 
 
-# The usual ways to deal cells, and the expressions for them; in the last ones all parts are equal, and one may lack
-# cells, or have more of them, of which no message tells.
+# The usual ways to deal cells, and the expressions for them.
 DEALS: tuple[tuple[Deal, str], ...] = (
     (_first_larger, "block({n}, {d}, {c})"),
     (_rounded_down, "({n} * ({c} + 1) // {d} - {n} * {c} // {d})"),
     (_last_larger, "block({n}, {d}, {d} - 1 - {c})"),
     (_rounded_up, "max(0, min(ceil_div({n}, {d}), {n} - {c} * ceil_div({n}, {d})))"),
-    (_all_down, "({n} // {d})"),
-    (_all_up, "ceil_div({n}, {d})"),
 )
 
 
@@ -86,6 +83,11 @@ def _without(edges: tuple[bool, bool], deal: Deal, form: str) -> tuple[Deal, str
 _EDGES = ((True, True), (True, False), (False, True))
 # Where values at the boundary are given, those parts do without them.
 _EDGED = tuple(_without(edges, *one) for edges in _EDGES for one in DEALS)
+
+
+# All parts are equal; no message tells of what is left over or lacking. Small ranges of large cells explain any three
+# sizes.
+_EQUAL = ((_all_down, "({n} // {d})"), (_all_up, "ceil_div({n}, {d})"))
 
 
 @dataclass(frozen=True)
@@ -110,10 +112,10 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
         return []
     named = sorted({value for _, parameters in formulas.points.runs for value in parameters.values()})
     found: list[tuple[tuple[int, ...], str]] = []
-    for deals in (DEALS, _EDGED):
+    for deals, fewest in ((DEALS, FEWEST_VALUES), (_EDGED, FEWEST_VALUES), (_EQUAL, FEWEST_VALUES + 1)):
         for axis in [] if found else _axes(formulas):
             seen = _seen(observed[0], (axis,), formulas)
-            if seen is not None and len(np.unique(seen[:, 0])) >= FEWEST_VALUES:
+            if seen is not None and len(np.unique(seen[:, 0])) >= fewest:
                 found += _alone(seen, axis, named, deals)
     texts = list(dict.fromkeys(text for _, text in sorted(found)))
     if not texts:

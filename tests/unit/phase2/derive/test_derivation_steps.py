@@ -74,6 +74,15 @@ def test_streams_with_and_without_calls_lie_on_one_sequence() -> None:
     assert where == {"middle": [0, 1, 2, 3, 4, 5], "first": [1, 2, 4, 5], "last": [0, 2, 3, 5]}
 
 
+def test_streams_without_a_common_order_end_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed = {shift: list(map(token, ("abcd" * 3)[shift : shift + 5 + shift])) for shift in range(4)}
+    assert len(align(mixed)[0]) < sum(map(len, mixed.values())), "what some have in one order is the same"
+    monkeypatch.setattr("phase2_nodesim.derive.align._MOST_COMPARED", 50)
+    with pytest.raises(InputError, match="no common order of the calls of all ranks was found") as refused:
+        align(mixed)
+    assert "50 pairs" in str(refused.value)
+
+
 def slots_of(text: str) -> list[Slot]:
     """Return a slot for each letter; a digit after a letter is its tag."""
     found: list[Slot] = []
