@@ -58,9 +58,9 @@ double Growth::at(int ranks) const {
   if (family == "levels") return constant + scale * std::log2(ranks);
   if (family == "share") return constant + scale / ranks;
   const derived::Extents extents = derived::extents_of({.name = "least-surface", .dimensions = dimensions}, ranks);
-  double faces = 0;  // in how many directions along an axis a rank has a neighbour
-  double boxes = 1;  // the same, with edges and corners
-  double torus = 0;  // neighbours around the edges, too, where they are others
+  double faces = 0;       // in how many directions along an axis a rank has a neighbour
+  double boxes = 1;       // the same, with edges and corners
+  double torus = 0;       // neighbours around the edges, too, where they are others
   double most_faces = 0;  // of the rank that has most
   double most_boxes = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
