@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 from pathlib import Path
@@ -33,8 +34,9 @@ class Kind(NamedTuple):
     target: int = 64
 
 
+@functools.cache
 def compiled(source: str, mpi: str, folder: Path) -> Path:
-    """Return the program of a source with this MPI; the test is skipped where the MPI is not installed."""
+    """Return the program of a source with this MPI, made once; the test is skipped where the MPI is not installed."""
     if shutil.which(f"mpicc.{mpi}") is None:
         pytest.skip(f"mpicc.{mpi} is not installed")
     program = folder / f"{Path(source).stem}-{mpi}"

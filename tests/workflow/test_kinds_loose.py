@@ -36,5 +36,5 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
-def test_a_kind_loose(kind: Kind, mpi: str, tmp_path: Path) -> None:
-    check(kind, compiled("loose.c", mpi, tmp_path), tmp_path)
+def test_a_kind_loose(kind: Kind, mpi: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check(kind, compiled("loose.c", mpi, tmp_path_factory.getbasetemp()), tmp_path)

@@ -51,5 +51,5 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
-def test_a_kind_together(kind: Kind, mpi: str, tmp_path: Path) -> None:
-    check(kind, compiled("together.c", mpi, tmp_path), tmp_path)
+def test_a_kind_together(kind: Kind, mpi: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check(kind, compiled("together.c", mpi, tmp_path_factory.getbasetemp()), tmp_path)
