@@ -24,8 +24,8 @@ KINDS = [
     Kind("partners-by-luck", "approximate"),
     Kind("sizes-by-luck", "agreed"),
     Kind("numbers-by-luck", "approximate"),
-    Kind("puts", "refused"),
-    Kind("two-worlds", "refused"),
+    Kind("puts", "refused", says="one-sided calls can be replayed"),
+    Kind("two-worlds", "refused", says="skeletons have no intercommunicators"),
 ]
 
 pytestmark = [

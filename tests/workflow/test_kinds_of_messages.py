@@ -21,7 +21,7 @@ KINDS = [
     Kind("edges-3d", "agreed", ranks=DEEP),
     Kind("wait-one-by-one", "agreed", ranks=DEEP),
     Kind("own-grid", "agreed"),
-    Kind("waitany", "approximate"),
+    Kind("waitany", "approximate", says="no words of a derived skeleton say which requests a call completes"),
     Kind("persistent", "agreed"),
     Kind("even-and-odd", "agreed"),
     Kind("pipeline", "agreed"),

@@ -16,7 +16,7 @@ KINDS = [
     Kind("blocks", "agreed"),
     Kind("scans", "agreed"),
     Kind("nonblocking", "agreed"),
-    Kind("neighborhoods", "approximate"),
+    Kind("neighborhoods", "approximate", says="neighbours of a collective over neighbours cannot be derived"),
     Kind("one-color", "agreed"),
     Kind("halves", "agreed"),
     Kind("parities", "agreed"),
