@@ -266,7 +266,8 @@ TEST(Lift, AnApproximateSkeletonTakesTheLargestRunThatDividesTheJob) {
            (ranks == 2 ? "[0], [0]" : "[0, 0, 0], [0, 0, 0], [0, 0, 0]") + "]}";
   };
   const auto run = [](int ranks) {
-    const std::string growth = R"({"family": "constant", "dimensions": 1, "constant": 0.0, "scale": 1.0})";
+    const std::string growth =
+        R"({"family": "constant", "dimensions": 1, "width": 0.0, "constant": 0.0, "scale": 1.0})";
     return R"({"ranks": )" + std::to_string(ranks) + R"(, "file": "lift-test-)" + std::to_string(ranks) +
            R"(.json", "digest": "d)" + std::to_string(ranks) + R"(", "hubs": [], "reach": 1, "messages": )" + growth +
            R"(, "peak": )" + growth + R"(, "bytes": )" + growth + R"(, "collectives": {}, "exponents": []})";
