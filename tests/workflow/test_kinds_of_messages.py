@@ -21,7 +21,6 @@ KINDS = [
     Kind("edges-3d", "agreed", ranks=DEEP),
     Kind("wait-one-by-one", "agreed", ranks=DEEP),
     Kind("own-grid", "agreed"),
-    Kind("high-grid", "approximate", says="- grid of ranks: of the program's own, 2-D", ranks=DEEP),
     Kind("waitany", "approximate", says="no words of a derived skeleton say which requests a call completes"),
     Kind("persistent", "agreed"),
     Kind("even-and-odd", "agreed"),
