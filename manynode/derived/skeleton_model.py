@@ -246,8 +246,8 @@ class Growth(Section):
     )
     width: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.0,
-        description="Of the halo of a part, as a share of the whole problem's extent, where the family is of a divided "
-        "problem: with edges and corners; 0: the faces alone",
+        description="Width of a part's halo as a share of the problem's extent, for `divided-faces` and "
+        "`divided-torus`; the halo includes edges and corners. 0: the faces alone",
     )
     constant: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Part that does not grow")
     scale: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Factor of the family")

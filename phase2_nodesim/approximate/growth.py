@@ -68,7 +68,7 @@ _OF_GRIDS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
     "torus": _torus,
 }
 _DIVIDED: Final[tuple[Family, ...]] = ("divided-faces", "divided-torus")
-# Of a halo, as a part of the whole problem's extent: up to one cell in 1,024.
+# Widths of a halo as a share of the whole problem's extent: none, then 1/1,024 to 1/4.
 _WIDTHS: Final = (0.0, *np.geomspace(2**-10, 2**-2, 65).tolist())
 _OF_PEAKS: Mapping[Family, Callable[[Sequence[int], int], float]] = {
     "torus": _torus,
@@ -93,7 +93,10 @@ def _family(name: Family, dimensions: int, width: float, ranks: int) -> float:
 
 
 def _halo(sides: Sequence[int], width: float, *, around: bool) -> float:
-    """Return the volume of the halos of all parts of a problem with the volume 1, by its width; of none, the faces."""
+    """Return the volume of the halos of all parts, divided by their width; the faces for width 0.
+
+    The problem has the volume 1. Halos include edges and corners.
+    """
     neighbours = [2.0 * (side > 1) if around else 2 * (1 - 1 / side) for side in sides]
     if width == 0:
         return sum(number * side for number, side in zip(neighbours, sides, strict=True))

@@ -108,9 +108,6 @@ def _group(number: int, name: str, base: Sequence[Recording], points: Points, gu
     there = leaders >= 0
     candidates = [*_by_rank(), *(_on_grid(points.rule) if points.rule else ())]
     fitting = {color: first for color, first in candidates if _fits(color, leaders, points)}
-    if _TRIVIAL[0] in fitting:
-        # Of blocks there must be several in some run.
-        fitting = {_TRIVIAL[0]: fitting[_TRIVIAL[0]]}
     conditions = guards.find(there, ~there)
     key = next((key for key in _keys(points.rule) if _in_order(key, base, number, points)), None)
     if not fitting or not conditions or key is None:

@@ -25,9 +25,9 @@ ALWAYS = "1"
 NEVER = "0"
 # With a call of one rank that has no other name.
 _FEWEST_JOBS = 3
-# With nothing else that fits: the first or the second half of the ranks, and one in so many ranks.
+# Tried where nothing else fits: the first or second half of the ranks, and one rank in so many.
 _HALVES = [f"rank {relation} {half}" for half in ("P // 2", "ceil_div(P, 2)") for relation in ("<", ">=")]
-_MOST_APART = 16
+_FEWEST_APART, _MOST_APART = 3, 16
 # Of some jobs: more of them multiply.
 _MOST_IN_JOBS = 3
 
@@ -127,14 +127,18 @@ class Guards:
         return found or self._where_the_peer_is(yes, no, own) or self._of_ranks(yes, no)
 
     def _of_ranks(self, yes: Truths, no: Truths) -> list[_Condition]:
-        """Return conditions for one rank that is the same in all jobs that have it, a half of them, every so many."""
+        """Return the single conditions that fit: the same rank in all jobs that have it, a half, one in so many."""
         ranks = self.points.values("rank")
         assert ranks is not None
         if np.count_nonzero(yes) < _FEWEST_JOBS:
             return []
-        texts = [f"rank == {ranks[yes][0]}", *_HALVES]
-        texts += [f"rank % {number} == {ranks[yes][0] % number}" for number in range(3, _MOST_APART + 1)]
-        return _separating(self._table(texts), yes, no)
+        first = ranks[yes][0]
+        texts = [f"rank == {first}", *_HALVES]
+        # Two ranks always are so many apart.
+        if len(np.unique(ranks[yes])) >= _FEWEST_APART:
+            texts += [f"rank % {number} == {first % number}" for number in range(3, _MOST_APART + 1)]
+        table = self._table(texts)
+        return [_Condition(text, (text,)) for text, one in table.items() if one[yes].all() and not one[no].any()]
 
     def _where_the_peer_is(self, yes: Truths, no: Truths, own: Sequence[str]) -> list[_Condition]:
         """Return conditions beside that the message's peer is there."""

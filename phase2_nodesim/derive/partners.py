@@ -18,6 +18,7 @@ from phase2_nodesim.derive.guards import ALWAYS, Guards, step_conditions
 from phase2_nodesim.derive.patterns import TRANSPOSED, Displacement, GridRule, readings
 from phase2_nodesim.derive.points import Points, Truths, Values
 
+# Beside a fixed rank: the last one, and those in the middle.
 _ROOTS = ("P - 1", "P // 2", "(P - 1) // 2")
 FAMILIES = ("root", "first", "tree", "grid", "transposed", "xor", "ring")
 
@@ -61,7 +62,7 @@ def _fit(peers: Peers, points: Points) -> None:
     real = peers.real
     values = peers.values[real]
     candidates: dict[str, list[str]] = {
-        "root": [*([str(int(values[0]))] if (values == values[0]).all() else []), *_ROOTS],
+        "root": [str(int(values[0])), *_ROOTS],
         "first": list(peers.firsts),
         "tree": ["(rank - 1) // 2", "2 * rank + 1", "2 * rank + 2"],
     }

@@ -37,7 +37,7 @@ std::uint64_t scaled(std::uint64_t bytes, double factor) {
 // Where the copies of a message go: the first to where the shift leads, the others around it.
 int around(int number) { return number % 2 == 1 ? (number + 1) / 2 : -number / 2; }
 
-// The volume of the halos of all parts of a problem with the volume 1, by their width; of none, the faces.
+// The volume of the halos of all parts, divided by their width; the faces for width 0. The problem has the volume 1.
 double halo(const derived::Extents& extents, double width, bool around) {
   double faces = 0;
   double grown = 1;

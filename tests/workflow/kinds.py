@@ -17,7 +17,9 @@ SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi" / "kinds"
 # Of four ranks and more: grids of two axes, and of three.
 FLAT, DEEP = "4,6,8,9,12", "4,8,12,18,24,27"
 POWERS, SQUARES = "2,4,8,32", "1,4,9,25"
-# With two to five ranks along both axes: fewer numbers say nothing of how a problem is divided.
+# Blocks of up to 16 ranks are looked for: half of the ranks must be more.
+HALF = "4,6,8,9,12,36"
+# With two to five ranks along both axes: fewer numbers do not show how a problem is divided.
 DIVIDED = "4,6,9,12,18,20,25"
 
 

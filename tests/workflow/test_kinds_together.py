@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kinds import DEEP, DIVIDED, Kind, check, compiled
+from kinds import DEEP, DIVIDED, HALF, Kind, check, compiled
 
 KINDS = [
     Kind("reductions", "agreed"),
@@ -27,7 +27,7 @@ KINDS = [
     Kind("rows", "agreed"),
     Kind("columns", "agreed"),
     Kind("planes", "agreed", ranks=DEEP),
-    Kind("first-half", "agreed"),
+    Kind("first-half", "agreed", ranks=HALF),
     Kind("even-parts", "agreed", ranks=DIVIDED, target=48),
     Kind("uneven-parts", "agreed", ranks=DIVIDED, target=48),
     Kind("parts-with-borders", "agreed", ranks=DIVIDED, target=48),
