@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from manynode.errors import InputError
 from phase2_nodesim.derive.identity import Place
+from phase2_nodesim.derive.recordings import TooMuchError
 
 # Pairs of calls, in one alignment: what has a common order needs a hundredth of it, more takes minutes.
 _MOST_COMPARED = 300_000_000
@@ -125,7 +125,7 @@ def _aligned(sequences: Sequence[tuple[Token, ...]], left: int) -> tuple[list[To
     for sequence in sorted(dict.fromkeys(sequences), key=lambda found: (-len(set(found)), -len(found))):
         left -= len(slots) * len(sequence)
         if left < 0:
-            raise InputError(
+            raise TooMuchError(
                 "no common order of the calls of all ranks was found",
                 found=f"more than {_MOST_COMPARED:,} pairs of calls to compare, in {len(sequences)} sequences",
                 remedy="record fewer numbers of ranks, or replay a recording at its number of ranks",

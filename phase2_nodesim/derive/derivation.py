@@ -33,6 +33,7 @@ from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.recordings import (
     NotDerivedError,
     Recording,
+    TooMuchError,
     check_calls_of,
     check_recordings,
     check_size,
@@ -113,6 +114,8 @@ def _found(
             return _derived(runs, name, stated, frozenset())
         except LoopsDifferError:
             irregular = frozenset[Site]()
+        except TooMuchError:
+            raise
         except InputError:
             # Sizes are drawn only where no rule gives them.
             irregular = irregular_of(runs.base)
@@ -120,6 +123,8 @@ def _found(
                 raise
         check_size([*base, *others, *held_out])
         return _derived(whole, name, stated, irregular)
+    except TooMuchError:
+        raise
     except InputError as error:
         raise NotDerivedError.of(error) from None
 

@@ -209,11 +209,11 @@ def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:
 
 
 def check_size(recordings: Sequence[Recording]) -> None:
-    """Raise :class:`NotDerivedError` for recordings that take the derivation too long, and too much memory."""
+    """Raise :class:`TooMuchError` for recordings that take the derivation too long, and too much memory."""
     calls = [one.calls for one in recordings]
     found = sum(one.number if isinstance(one, CallsOfFiles) else sum(map(len, one)) for one in calls)
     if found > _MOST_CALLS:
-        raise NotDerivedError(
+        raise TooMuchError(
             "the recordings have too many calls for an exact skeleton",
             found=f"{found:,}",
             allowed=f"{_MOST_CALLS:,}, without iterations that are equal on all ranks of all runs",
@@ -293,6 +293,10 @@ class NotDerivedError(InputError):
             error.what, where=error.where, found=error.found, allowed=error.allowed, remedy=error.remedy,
             details=error.details,
         )  # fmt: skip
+
+
+class TooMuchError(NotDerivedError):
+    """The derivation would take minutes, or too much memory; with other recordings of the same runs as well."""
 
 
 class OfTheNodeError(NotDerivedError):

@@ -19,7 +19,7 @@ from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation, derive
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.program import Program
-from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError
+from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError, TooMuchError
 from phase2_nodesim.derive.verdict import verdict
 
 MOST_AT_ONCE, MOST_RUNS = 3, 9
@@ -43,6 +43,8 @@ def settled(
         try:
             found = _derived(campaign, learned, held_out, program, output)
             more = _differing(found, held_out)
+        except TooMuchError:
+            raise
         except NotDerivedError:
             small = [run for run in learned if run.ranks < _SMALLEST and dict(run.parameters) == program.parameters]
             if small and len({run.ranks for run in learned} - {run.ranks for run in small}) >= FEWEST_COUNTS:
