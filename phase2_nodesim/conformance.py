@@ -15,10 +15,11 @@ import pandas as pd
 
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
+from phase2_nodesim.arrivals import in_one_order
 from phase2_nodesim.communicators import NEIGHBOUR, communicators
 from phase2_nodesim.derive.places import passed, placed
 from phase2_nodesim.derive.tested import goes_on, later_waits, with_later_waits
-from phase2_nodesim.recording import END, RecordedCall, in_order_of_sources, rank_calls
+from phase2_nodesim.recording import END, RecordedCall, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.
 COLUMNS = [
@@ -113,7 +114,7 @@ def calls_frame(calls: Mapping[int, Sequence[RecordedCall]]) -> pd.DataFrame:
 
 
 def _rank_calls(file: MarkerFile, derived: bool) -> list[RecordedCall]:
-    calls = in_order_of_sources(rank_calls(file, matched=True)) if derived else rank_calls(file)
+    calls = in_one_order(rank_calls(file, matched=True)) if derived else rank_calls(file)
     if not any(NEIGHBOUR in call.operation for call in calls):
         return calls
     (members,) = communicators([file])

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -184,26 +183,6 @@ def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False
             remedy="replay this run at its own number of ranks (application: recorded)",
         )
     return calls
-
-
-def in_order_of_sources(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Return the calls with the sources of receives from any source that follow each other in ascending order.
-
-    Which of them got whose message differs from run to run. They must be alike otherwise.
-    """
-    found = list(calls)
-    for (wild, *_), group in itertools.groupby(range(len(found)), lambda number: _kind_of_receive(found[number])):
-        numbers = list(group)
-        if wild and not any(found[number].phase for number in numbers[1:]):
-            sources = sorted(found[number].peer for number in numbers)
-            for number, source in zip(numbers, sources, strict=True):
-                found[number] = found[number].but(peer=source)
-    return found
-
-
-def _kind_of_receive(call: RecordedCall) -> tuple[bool, str, str, int, int, int]:
-    alone = call.wild and call.peer2 == NO_PEER
-    return (alone, call.operation, call.site, call.bytes, call.tag, call.communicator)
 
 
 def check_whole(files: Sequence[MarkerFile], what: str) -> None:

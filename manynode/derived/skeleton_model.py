@@ -232,8 +232,8 @@ class Item(Section):
 
 
 Family = Literal[
-    "constant", "ranks", "levels", "share", "faces", "boxes", "level-boxes", "torus", "divided-faces", "divided-torus",
-    "most-faces", "most-boxes", "most-level-boxes",
+    "constant", "ranks", "levels", "side", "share", "faces", "boxes", "level-boxes", "torus", "divided-faces",
+    "divided-torus", "most-faces", "most-boxes", "most-level-boxes",
 ]  # fmt: skip
 
 

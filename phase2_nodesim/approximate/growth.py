@@ -3,8 +3,9 @@
 In: the mean in recorded runs. Out: a :class:`~manynode.derived.skeleton_model.Growth`, constant + scale x family. The
 families are what domains that ranks divide have: neighbours across faces, or across faces, edges and corners, of a grid
 with the least surface, the same on all levels of a multigrid, faces of a problem that the ranks divide, levels of a
-tree. Of all of them, with and without a constant, the one with the least information criterion for small samples is
-taken (AICc; Hurvich and Tsai 1989). The same formulas are in ``skeletons/recorded/lift.cpp``.
+tree, shifts along the side of a square. Of all of them, with and without a constant, the one with the least information
+criterion for small samples is taken (AICc; Hurvich and Tsai 1989). The same formulas are in
+``skeletons/recorded/lift.cpp``.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ _OF_RANKS: Mapping[Family, Callable[[int], float]] = {
     "constant": lambda _ranks: 1.0,
     "ranks": lambda ranks: ranks - 1.0,
     "levels": lambda ranks: math.log2(ranks),
+    "side": lambda ranks: math.sqrt(ranks),
     "share": lambda ranks: 1 / ranks,
 }
 _OF_GRIDS: Mapping[Family, Callable[[Sequence[int], int], float]] = {

@@ -7,6 +7,7 @@ In: the runs to record. Out: those that were recorded, and the numbers of ranks 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,11 +57,20 @@ class Accepted:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of numbers that tell the two sets apart, by name; none if the program itself refused nothing."""
+        """The kinds of numbers that tell the two sets apart, by name; none if the program itself refused no others.
+
+        Numbers above all that ran may be too many for the problem, whatever their kind.
+        """
         refused = [ranks for ranks in self.refused if self.does_not_fit(ranks) is None]
-        if not refused:
-            return []
-        return [kind for kind in kinds_of(self.ran) if not any(map(_KINDS[kind], refused))]
+        smaller = [ranks for ranks in refused if ranks < max(self.ran)]
+        found = [kind for kind in kinds_of(self.ran) if not any(map(_KINDS[kind], smaller))]
+        return [kind for kind in found if not all(map(_KINDS[kind], refused))]
+
+    @property
+    def too_many(self) -> int | None:
+        """The least number of ranks that was refused although it has the program's kind: the problem may be small."""
+        kinds = self.kinds
+        return min((ranks for ranks in self.refused if any(_KINDS[kind](ranks) for kind in kinds)), default=None)
 
     def why_not(self, ranks: int) -> str | None:
         """Return why the program does not run on so many ranks, None if it did or may."""
@@ -70,6 +80,8 @@ class Accepted:
             return why
         if ranks in self.refused:
             return f"the program does not run on {ranks} ranks: {self.refused[ranks]}"
+        if self.too_many is not None and ranks > self.too_many:
+            return f"{self.why_not(self.too_many)}; nor, it seems, on more"
         kinds = self.kinds
         if not kinds or any(_KINDS[kind](ranks) for kind in kinds):
             return None
@@ -83,10 +95,14 @@ class Accepted:
         lines = [f"left out: the program does not run on {_listed(self.refused)} ranks: {said}"]
         return [*lines, f"it runs on {_listed(self.ran)} ranks{self._seems()}"]
 
+    def proposed(self, kinds: Collection[str]) -> list[int]:
+        """Return the numbers of ranks that a program of one of these kinds seems to take, up to a usual job."""
+        most = min(_MOST_PROPOSED, (self.too_many or math.inf) - 1)
+        return [n for n in range(1, _MOST_PROPOSED + 1) if n <= most and any(_KINDS[kind](n) for kind in kinds)]
+
     def _seems(self) -> str:
         proposed = [
-            f"{kind} (--ranks {','.join(str(n) for n in range(2, _MOST_PROPOSED + 1) if _KINDS[kind](n))})"
-            for kind in self.kinds
+            f"{kind} (--ranks {','.join(str(n) for n in self.proposed([kind]) if n > 1)})" for kind in self.kinds
         ]
         return f", and seems to take {' or '.join(proposed)}" if proposed else ""
 
@@ -162,8 +178,7 @@ def _of_its_kind(
 ) -> tuple[list[Run], list[Run]]:
     """Return runs that a program seems to take, to learn from and to compare with, where too few were asked for."""
     tried = accepted.ran | accepted.refused.keys()
-    kinds = [_KINDS[kind] for kind in accepted.kinds]
-    free = [n for n in range(1, _MOST_PROPOSED + 1) if n not in tried and any(has(n) for has in kinds)]
+    free = [n for n in accepted.proposed(accepted.kinds) if n not in tried]
     # The largest decides most; a single rank leaves much out, and comes last.
     held_out = [free.pop()] if compares and not compared and free else []
     missing = FEWEST_COUNTS + 1 - len({run.ranks for run in left})

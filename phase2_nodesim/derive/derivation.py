@@ -15,6 +15,7 @@ from typing import Any
 
 from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
+from phase2_nodesim.arrivals import ANY
 from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compared import drop_contradicted, first_difference, recorded_entry
 from phase2_nodesim.derive.compose import Body, Composer
@@ -57,6 +58,7 @@ class Report:
     rules: int = 0
     doubts: int = 0
     any_source: list[str] = field(default_factory=list)
+    waits_for_any: list[str] = field(default_factory=list)
     tests_in_vain: list[str] = field(default_factory=list)
     fixed: dict[str, str] = field(default_factory=dict)
     held_out: dict[str, str] = field(default_factory=dict)
@@ -170,7 +172,9 @@ def _derived(
         len({id(rule) for rule in structure.rules}),
         fixed=learned.fixed,
     )
-    report.any_source = sorted({c.site for one in base for calls in one.calls for c in calls if c.wild})
+    calls = {(call.site, call.wild) for one in base for own in one.calls for call in own}
+    report.any_source = sorted(site for site, wild in calls if wild)
+    report.waits_for_any = sorted({site for site, _ in calls if site.startswith(ANY)})
     for recording in [*base, *learned.used]:
         if (difference := first_difference(content, recording)) is not None:
             raise InputError(

@@ -70,19 +70,21 @@ DEALS: tuple[tuple[Deal, str], ...] = (
 )
 
 
-def _without(edges: tuple[bool, bool], deal: Deal, form: str) -> tuple[Deal, str]:
-    """Return a way to deal cells in which the first part, the last one, or both lack a cell: that at the boundary."""
+def _edged(edges: tuple[bool, bool], more: int, deal: Deal, form: str) -> tuple[Deal, str]:
+    """Return a way to deal cells in which the first part, the last one, or both have one more, or lack one."""
     first, last = edges
-    words = " - ({c} == 0)" * first + " - ({c} == {d} - 1)" * last
-    return (
-        lambda cells, parts, part: deal(cells, parts, part) - (first and part == 0) - (last and part == parts - 1),
-        f"({form}{words})",
-    )
+    sign = "+" if more > 0 else "-"
+    words = f" {sign} ({{c}} == 0)" * first + f" {sign} ({{c}} == {{d}} - 1)" * last
+
+    def dealt(cells: Values, parts: int, part: int) -> Values:
+        return deal(cells, parts, part) + more * ((first and part == 0) + (last and part == parts - 1))
+
+    return dealt, f"({form}{words})"
 
 
 _EDGES = ((True, True), (True, False), (False, True))
-# Where values at the boundary are given, those parts do without them.
-_EDGED = tuple(_without(edges, *one) for edges in _EDGES for one in DEALS)
+# Values at the boundary may be given; and a range of cells has one more point than there are cells.
+_EDGED = tuple(_edged(edges, more, *one) for edges in _EDGES for more in (-1, 1) for one in DEALS)
 
 
 # All parts are equal; no message tells of what is left over or lacking. Small ranges of large cells explain any three

@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from manynode.derived.call_forms import CALL_FORMS, COLLECTIVES
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory, read_marker_file
+from phase2_nodesim.arrivals import in_one_order
 from phase2_nodesim.communicators import WORLD, Member, cartesian_extents, communicators_as_made
 from phase2_nodesim.derive.columns import Checksums, Ends, checksums, ends_of_columns, joined, without_columns
 from phase2_nodesim.derive.places import call_at, mpi_name, placed
 from phase2_nodesim.derive.tested import LaterWait, goes_on, later_waits, with_later_waits
-from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, in_order_of_sources, rank_calls
+from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
 
 FEWEST_COUNTS = 3
 # Of all runs to learn from: the search takes 4 GiB and three minutes for as many.
@@ -153,7 +154,7 @@ class CallsOfFiles(Sequence[Sequence[RecordedCall]]):
         known = self._members[rank]
         calls = [
             call.but(communicator=known[call.communicator].number) if call.communicator > WORLD else call
-            for call in in_order_of_sources(rank_calls(file, matched=True))
+            for call in in_one_order(rank_calls(file, matched=True))
         ]
         return with_later_waits(placed(calls, file), self._tests) if self._named else calls
 

@@ -36,6 +36,10 @@ def _exact(report: Report) -> list[str]:
             for site in report.any_source
         ),
         *(
+            f"- {site}: requests in the order in which they were made; which of them came first is not kept"
+            for site in report.waits_for_any
+        ),
+        *(
             f"- {site}: always in vain, as it may be; the program then waits later, which is compared"
             for site in report.tests_in_vain
         ),

@@ -56,6 +56,7 @@ double Growth::at(int ranks) const {
   if (family == "constant") return constant + scale;
   if (family == "ranks") return constant + scale * (ranks - 1);
   if (family == "levels") return constant + scale * std::log2(ranks);
+  if (family == "side") return constant + scale * std::sqrt(ranks);
   if (family == "share") return constant + scale / ranks;
   const derived::Extents extents = derived::extents_of({.name = "least-surface", .dimensions = dimensions}, ranks);
   double faces = 0;       // in how many directions along an axis a rank has a neighbour

@@ -31,6 +31,7 @@ KINDS = [
     Kind("even-parts", "agreed", ranks=DIVIDED, target=48),
     Kind("uneven-parts", "agreed", ranks=DIVIDED, target=48),
     Kind("parts-with-borders", "agreed", ranks=DIVIDED, target=48),
+    Kind("points-of-parts", "agreed", ranks=DIVIDED, target=48),
     Kind("larger-parts-last", "agreed", ranks=DIVIDED, target=48),
     Kind("rounded-up", "agreed", ranks=DIVIDED, target=48),
     Kind("sizes-of-ranks", "agreed"),

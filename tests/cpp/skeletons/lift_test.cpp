@@ -122,6 +122,7 @@ TEST(Lift, GrowsAsGridsDo) {
   EXPECT_DOUBLE_EQ((Growth{"most-boxes", 3, 0, 1}.at(32)), 17);
   EXPECT_DOUBLE_EQ((Growth{"most-level-boxes", 2, 0, 1}.at(16)), 40);
   EXPECT_DOUBLE_EQ((Growth{"levels", 1, 2, 3}.at(8)), 11);
+  EXPECT_DOUBLE_EQ((Growth{"side", 1, 1, 2}.at(36)), 13);
   EXPECT_DOUBLE_EQ((Growth{"ranks", 1, 0, 2}.at(8)), 14);
   EXPECT_DOUBLE_EQ((Growth{"share", 1, 0, 8}.at(4)), 2);
   EXPECT_DOUBLE_EQ((Growth{"constant", 1, 0, 8}.at(4)), 8);

@@ -51,7 +51,9 @@ static void faces_3d(void) { faces(3, 0); }
 static void torus_3d(void) { faces(3, 1); }
 
 /* Neighbours by offsets of at most 1 along `axes`; `apart`: of how many axes they differ, 0 for any. */
-static void boxes(int axes, int apart, int one_by_one) {
+enum waits { kTogether, kOneByOne, kWhicheverComes };
+
+static void boxes(int axes, int apart, enum waits waits) {
   grid(axes, 0);
   for (int turn = 0; turn < kTurns; ++turn) {
     int number = 0;
@@ -74,18 +76,22 @@ static void boxes(int axes, int apart, int one_by_one) {
     for (int one = 0; one < number; ++one) {
       MPI_Send(in, 512 >> kinds[one], MPI_CHAR, peers[one], 0, MPI_COMM_WORLD);
     }
-    if (one_by_one) {
-      for (int one = 0; one < number; ++one) MPI_Wait(&open_[one], MPI_STATUS_IGNORE);
-    } else {
+    for (int one = 0; waits != kTogether && one < number; ++one) {
+      int which;
+      if (waits == kOneByOne) MPI_Wait(&open_[one], MPI_STATUS_IGNORE);
+      if (waits == kWhicheverComes) MPI_Waitany(number, open_, &which, MPI_STATUS_IGNORE);
+    }
+    if (waits == kTogether) {
       MPI_Waitall(number, open_, MPI_STATUSES_IGNORE);
     }
   }
 }
-static void boxes_2d(void) { boxes(2, 0, 0); }
-static void corners_2d(void) { boxes(2, 2, 0); }
-static void boxes_3d(void) { boxes(3, 0, 0); }
-static void edges_3d(void) { boxes(3, 2, 0); }
-static void wait_one_by_one(void) { boxes(3, 0, 1); }
+static void boxes_2d(void) { boxes(2, 0, kTogether); }
+static void corners_2d(void) { boxes(2, 2, kTogether); }
+static void boxes_3d(void) { boxes(3, 0, kTogether); }
+static void edges_3d(void) { boxes(3, 2, kTogether); }
+static void wait_one_by_one(void) { boxes(3, 0, kOneByOne); }
+static void wait_for_any(void) { boxes(3, 1, kWhicheverComes); }
 
 /* A grid that the program makes without MPI: the widest that is not wider than high. */
 static void own_grid(void) {
@@ -286,6 +292,7 @@ static const struct kind kinds[] = {
     {"boxes-3d", boxes_3d},
     {"edges-3d", edges_3d},
     {"wait-one-by-one", wait_one_by_one},
+    {"wait-for-any", wait_for_any},
     {"own-grid", own_grid},
     {"waitany", waitany},
     {"persistent", persistent},

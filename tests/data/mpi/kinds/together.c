@@ -149,6 +149,12 @@ static void parts_with_borders(void) {
   grid(2, 0);
   halo_of(8 * (part(500, extent[1], place[1]) + 2), 8 * (part(500, extent[0], place[0]) + 2));
 }
+/* A range has one point more than cells: that of its beginning is the first part's. */
+static void points_of_parts(void) {
+  grid(2, 0);
+  const int along_rows = part(500, extent[1], place[1]) + (place[1] == 0);
+  halo_of(8 * along_rows, 8 * (part(500, extent[0], place[0]) + (place[0] == 0)));
+}
 static void larger_parts_last(void) {
   grid(2, 0);
   halo_of(8 * part(500, extent[1], extent[1] - 1 - place[1]), 8 * part(500, extent[0], extent[0] - 1 - place[0]));
@@ -225,6 +231,7 @@ static const struct kind kinds[] = {
     {"even-parts", even_parts},
     {"uneven-parts", uneven_parts},
     {"parts-with-borders", parts_with_borders},
+    {"points-of-parts", points_of_parts},
     {"larger-parts-last", larger_parts_last},
     {"rounded-up", rounded_up},
     {"sizes-of-ranks", sizes_of_ranks},

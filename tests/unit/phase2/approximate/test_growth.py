@@ -25,6 +25,7 @@ COUNTS = (4, 8, 12, 16, 18, 24, 27, 32)
         (Growth(family="divided-faces", dimensions=3, scale=1e6), None),
         (Growth(family="divided-faces", dimensions=3, width=2**-4, scale=1e6), None),
         (Growth(family="divided-torus", dimensions=3, width=2**-5, scale=1e6), None),
+        (Growth(family="side", scale=6, constant=6), lambda ranks: 6 + 6 * math.sqrt(ranks)),
         (Growth(family="ranks", scale=1, constant=2), lambda ranks: ranks + 1),
         (Growth(family="levels", scale=3), lambda ranks: 3 * math.log2(ranks)),
     ],

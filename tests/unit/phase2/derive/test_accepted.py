@@ -48,6 +48,7 @@ said: list[str] = []
         (lambda n, _: n in (4, 9, 12, 16, 36), [4, 12], [16, 36], ""),
         (lambda n, _: round(n ** (1 / 3)) ** 3 == n, [8, 27, 1], [64], "cubes (--ranks 8,27,64)"),
         (lambda n, _: n in (8, 27), [8, 27], [], ""),
+        (lambda n, _: n in (1, 2, 4, 8, 16), [4, 8, 2, 1], [16], "powers of two (--ranks 2,4,8,16)"),
         (lambda n, _: n in (4, 9, 16, 25, 36, 49), [4, 9, 25, 49], [16, 36], "squares (--ranks 4,9,16,25,36,49,64)"),
     ],
 )
@@ -104,6 +105,11 @@ def test_larger_jobs_are_judged_by_what_the_program_seems_to_take() -> None:
     assert cubes.why_not(64) is None and cubes.why_not(27) is None
     assert "seems to take cubes only" in str(cubes.why_not(128))
     assert cubes.why_not(12) == "the program does not run on 12 ranks: give me a cube"
+    small = Accepted(frozenset({4, 8, 16}), {12: "powers only", 32: "too small"})
+    assert small.kinds == ["powers of two"] and small.proposed(small.kinds) == [1, 2, 4, 8, 16]
+    assert small.why_not(64) == "the program does not run on 32 ranks: too small; nor, it seems, on more"
+    assert small.why_not(2) is None
+    assert not Accepted(frozenset({4, 9, 16}), {25: "too small", 36: "too small"}).kinds, "no other number was tried"
     unknown = Accepted(frozenset({4, 12}), {18: "no"})
     assert unknown.why_not(20) is None and unknown.why_not(18) is not None
     assert Accepted(frozenset({4}), {}).why_not(18) is None

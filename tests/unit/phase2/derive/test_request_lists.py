@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from small_programs import Parameters, Program, Rank, grid_of, place, run, runs
 
+from phase2_nodesim.arrivals import in_one_order
 from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.summary import summary
 from phase2_nodesim.derive.verdict import verdict
-from phase2_nodesim.recording import RecordedCall, in_order_of_sources
+from phase2_nodesim.recording import RecordedCall
 
 COUNTS = (1, 4, 8, 12, 18, 27)
 STEPS = [steps for steps in itertools.product((-1, 0, 1), repeat=3) if any(steps)]
@@ -114,7 +115,7 @@ def test_receives_from_any_source_have_the_sources_that_they_got_whatever_the_or
 
     def recorded(ranks: int) -> Recording:
         found = run(program, ranks)
-        return replace(found, calls=[in_order_of_sources(calls) for calls in found.calls])
+        return replace(found, calls=[in_one_order(calls) for calls in found.calls])
 
     found = derive([recorded(ranks) for ranks in COUNTS], [recorded(ranks) for ranks in (16, 36)])
     assert set(found.report.held_out.values()) == {"equal"} and found.report.any_source == ["MPI_Irecv"]
@@ -129,5 +130,5 @@ def test_sources_are_exchanged_only_among_receives_that_are_alike() -> None:
 
     calls = [receive(3), receive(1), receive(2, 16), receive(0, 16), receive(9, wild=False), receive(5)]
     labelled = [receive(5), receive(4, phase="a")]
-    assert [call.peer for call in in_order_of_sources(calls)] == [1, 3, 0, 2, 9, 5]
-    assert in_order_of_sources(labelled) == labelled
+    assert [call.peer for call in in_one_order(calls)] == [1, 3, 0, 2, 9, 5]
+    assert in_one_order(labelled) == labelled
