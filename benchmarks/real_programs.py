@@ -50,6 +50,7 @@ CUBES = (64, 512, 1728, 4096)
 POWERS = "--ranks 2,4,8,32 --held-out 16,64"
 EXAMPLES = Path(__file__).resolve().parents[1] / "docs" / "examples"
 SNAP, LU = "snap/snap.in.j2", "npb/inputlu.data"
+TEALEAF, PENNANT = "tealeaf/tea.in", "pennant/noh.pnt"
 PROGRAMS = [
     Program(
         "CoMD, weak",
@@ -78,6 +79,29 @@ PROGRAMS = [
     Program("NPB LU, class A", "NPB/NPB3.4-MPI/bin/lu.A.x", "", f"--held-out 16,36,64 --input {EXAMPLES / LU}"),
     Program("NPB CG, class A", "NPB/NPB3.4-MPI/bin/cg.A.x", "", POWERS),
     Program("NPB MG, class A", "NPB/NPB3.4-MPI/bin/mg.A.x", "", POWERS),
+    # Kept back until the derivation was done for those above; miniGhost and PENNANT then led to a change each.
+    Program("TeaLeaf", "TeaLeaf_ref/tea_leaf", "", f"--input {EXAMPLES / TEALEAF}"),
+    Program(
+        "miniGhost",
+        "miniGhost/ref/miniGhost.x",
+        "--npx {d0} --npy {d1} --npz {d2} --nx 12 --ny 12 --nz 12 --num_vars 5 --num_tsteps 10 --percent_sum 100 "
+        "--stencil 23",
+        "--grid 3",
+    ),
+    Program("PENNANT", "PENNANT/build/pennant", str(EXAMPLES / PENNANT)),
+    Program(
+        "Quicksilver",
+        "Quicksilver/src/qs",
+        "-I {d0} -J {d1} -K {d2} --nParticles 1000 --nSteps 3 --nx 12 --ny 12 --nz 12 --lx 12 --ly 12 --lz 12",
+        "--grid 3",
+    ),
+    Program(
+        "minisweep",
+        "minisweep/build/sweep",
+        "--nproc_x {d0} --nproc_y {d1} --ncell_x 12 --ncell_y 12 --ncell_z 12 --ne 1 --na 8 --niterations 2 "
+        "--nblock_z 4",
+        "--grid 2",
+    ),
 ]
 
 
