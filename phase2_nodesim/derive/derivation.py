@@ -44,7 +44,7 @@ from phase2_nodesim.derive.recordings import (
 from phase2_nodesim.derive.remainders import nothing_left, without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.shortened import LoopsDifferError, Region, shortened
-from phase2_nodesim.derive.structure import Structure, irregular_of, made_grids, structure_of
+from phase2_nodesim.derive.structure import Structure, irregular_of, made_grids, own_grids, structure_of
 from phase2_nodesim.derive.verdict import MOST_SPREAD
 from phase2_nodesim.recording import without_collector
 
@@ -335,8 +335,12 @@ def _content(
             "layout": grid.layout,
             "periodic": list(grid.periodic),
         }
-        if grid.exceptions:
-            # No rule gives these: those of runs held out are read, too, not predicted.
+        if grid.stated:
+            # Those of runs held out are read, too, not predicted.
+            extents = {**dict(grid.exceptions), **own_grids(structure, held_out)}
+            content["grid"] = {"extents": {ranks: list(found) for ranks, found in sorted(extents.items())}}
+            content["grid"] |= {"layout": grid.layout, "periodic": list(grid.periodic)}
+        elif grid.exceptions:
             made = made_grids([*structure.base, *held_out])
             there = grid.except_at({ranks: found[::-1] for ranks, found in made.items()}) if made else grid
             content["grid"]["extents"] = {ranks: list(found) for ranks, found in there.exceptions}

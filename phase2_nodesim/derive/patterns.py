@@ -27,14 +27,16 @@ _SHORT = 3
 Pairs = dict[int, dict[Place, set[tuple[int, int]]]]
 Displacement = tuple[int, ...]
 # A displacement, or ("line", axis) where a rank reaches its whole line.
-_Label = tuple[object, ...]
+Label = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class GridRule:
     """A rule of the contract; ``periodic`` is empty until it is known.
 
-    ``exceptions`` are numbers of ranks with the extents that a program made of them, where the rule has others.
+    ``exceptions`` are numbers of ranks with the extents that a program made of them, where the rule has others. If it
+    is ``stated``, the program has a rule of its own, and its grids of other numbers of ranks are not known: those of
+    the rule are mere examples, to tell expressions apart.
     """
 
     rule: str
@@ -44,12 +46,15 @@ class GridRule:
     periodic: tuple[bool, ...] = ()
     layout: Layout = "first-fastest"
     exceptions: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    stated: bool = False
 
     def grid(self, ranks: int) -> Grid:
         found = dict(self.exceptions).get(ranks) or self._rule(ranks)
         return Grid(found, self.periodic or (True,) * self.dimensions, self.layout)
 
     def __str__(self) -> str:
+        if self.stated:
+            return f"of the program's own, {self.dimensions}-D"
         return f"{self.rule} {self.dimensions}-D {self.order}" + (" (ties last)" if self.ties == "last" else "")
 
     def except_at(self, made: Mapping[int, tuple[int, ...]]) -> GridRule:
@@ -73,6 +78,12 @@ def rules() -> list[GridRule]:
     return [*found, GridRule("hpcg", 3, "unsorted")]
 
 
+def own_grid(made: Mapping[int, tuple[int, ...]]) -> GridRule:
+    """Return the rule of a grid that is known for some numbers of ranks alone."""
+    dimensions = len(next(iter(made.values())))
+    return GridRule("dealt", dimensions, "unsorted", exceptions=tuple(sorted(made.items())), stated=True)
+
+
 @dataclass(frozen=True)
 class Pattern:
     """What was found. ``twins`` have the same extents in all runs; ``rivals`` others, and as few displacements.
@@ -87,7 +98,7 @@ class Pattern:
     orders: tuple[GridRule, ...] = ()
     families: Mapping[Place, str] | None = None
     displacements: int = 0
-    labels: _Labels | None = field(default=None, compare=False, repr=False)
+    labels: Labels | None = field(default=None, compare=False, repr=False)
 
     def with_grid(self, rule: GridRule) -> Pattern:
         """Return the pattern under another rule of the grid."""
@@ -107,21 +118,21 @@ def find_pattern(
 
     ``made`` are the extents of the grids that the program itself made of its ranks, the last axis fastest.
     """
-    pairs = _pairs(streams, identity)
+    pairs = pairs_of(streams, identity)
     families = {place: _family(place, pairs) for place in {place for found in pairs.values() for place in found}}
     on_grid = sorted((place for place, family in families.items() if family == "grid"), key=str)
     if not on_grid:
         return Pattern(None, families=families)
-    labels = _Labels(pairs)
+    labels = Labels(pairs)
     scores = {rule: _score(rule, labels, on_grid) for rule in rules()}
     own, orders = _of_program({count: made[count][::-1] for count in streams} if made else {})
     scores |= {rule: _score(rule, labels, on_grid) for rule in own}
     least = min(scores.values())
     within = {rule: _steps_within(rule, labels, on_grid) for rule, score in scores.items() if score == least}
-    # What the program made is its grid, as far as the messages show, also where no rule gives it.
-    best = min(within, key=lambda rule: (rule not in own, within[rule], rule.dimensions))
+    # What the program made is its grid, as far as the messages show, also where no rule gives all of it.
+    best = min(within, key=lambda rule: (rule.stated, rule not in own, within[rule], rule.dimensions))
     extents_of = {rule: tuple(rule.grid(count).extents for count in streams) for rule in scores}
-    chosen = replace(best, periodic=_periodic(best, pairs, on_grid))
+    chosen = replace(best, periodic=periodic_axes(best, labels, on_grid))
     twins = [rule for rule in scores if rule != best and extents_of[rule] == extents_of[best]]
     rivals: list[GridRule] = []
     known = {extents_of[best]}
@@ -130,7 +141,7 @@ def find_pattern(
         shown = _uses_all_axes(extents_of[rule]) or rule.dimensions <= not_shown
         if score == scores[best] and extents_of[rule] not in known and shown:
             known.add(extents_of[rule])
-            rivals.append(replace(rule, periodic=_periodic(rule, pairs, on_grid)))
+            rivals.append(replace(rule, periodic=periodic_axes(rule, labels, on_grid)))
     orders = orders if best.exceptions else ()
     return Pattern(chosen, tuple(twins), tuple(rivals), orders, families, scores[best], labels)
 
@@ -138,6 +149,7 @@ def find_pattern(
 def _of_program(made: Mapping[int, tuple[int, ...]]) -> tuple[list[GridRule], tuple[GridRule, ...]]:
     """Return the rule with the fewest exceptions for extents that no rule has at all runs, and the rules beside it.
 
+    Where the extents are no rule's in any order, they are all that is known.
     A program that compares surfaces in floating-point numbers takes one of several equal ones by how they round.
     """
     orders = [
@@ -146,7 +158,7 @@ def _of_program(made: Mapping[int, tuple[int, ...]]) -> tuple[list[GridRule], tu
         if made and all(sorted(rule.grid(count).extents) == sorted(found) for count, found in made.items())
     ]
     if not orders:
-        return [], ()
+        return ([own_grid(made)] if made else []), ()
     best = min((rule.except_at(made) for rule in orders), key=lambda rule: len(rule.exceptions))
     return ([best] if best.exceptions else []), tuple(rule for rule in orders if str(rule) != str(best))
 
@@ -162,7 +174,7 @@ def _dimensions_not_shown(counts: Iterable[int]) -> int:
     return factors + 1 if factors < _USUAL_DIMENSIONS else 0
 
 
-def _pairs(streams: Mapping[int, Sequence[Stream]], identity: Identity) -> Pairs:
+def pairs_of(streams: Mapping[int, Sequence[Stream]], identity: Identity) -> Pairs:
     pairs: Pairs = {}
     for count, ranks in streams.items():
         found: dict[Place, set[tuple[int, int]]] = defaultdict(set)
@@ -197,7 +209,7 @@ def tree_label(rank: int, peer: int) -> str | None:
     return {2 * rank + 1: "first child", 2 * rank + 2: "second child"}.get(peer)
 
 
-class _Labels:
+class Labels:
     """The displacements at each place; many rules have the same grid, and many places the same messages."""
 
     def __init__(self, pairs: Pairs) -> None:
@@ -205,7 +217,7 @@ class _Labels:
             count: {place: np.array(sorted(one), np.int64).reshape(-1, 2) for place, one in found.items()}
             for count, found in pairs.items()
         }
-        self._known: dict[tuple[tuple[int, ...], bytes], set[_Label]] = {}
+        self._known: dict[tuple[tuple[int, ...], bytes], set[Label]] = {}
         self._transposed: dict[tuple[tuple[int, ...], ...], frozenset[Place]] = {}
 
     def transposed(self, rule: GridRule) -> frozenset[Place]:
@@ -227,7 +239,7 @@ class _Labels:
             )
         return self._transposed[key]
 
-    def of(self, place: Place, count: int, grid: Grid) -> set[_Label]:
+    def of(self, place: Place, count: int, grid: Grid) -> set[Label]:
         """Return the displacements of the messages of a place at a number of ranks."""
         pairs = self.pairs[count].get(place)
         if pairs is None:
@@ -238,21 +250,21 @@ class _Labels:
         return self._known[key]
 
 
-def _score(rule: GridRule, labels: _Labels, places: Iterable[Place]) -> int:
+def _score(rule: GridRule, labels: Labels, places: Iterable[Place]) -> int:
     """Return the number of distinct displacements by place; where both signs are possible, the one known counts."""
-    solid: set[tuple[Place, _Label]] = set()
-    open_: set[tuple[Place, _Label]] = set()
+    solid: set[tuple[Place, Label]] = set()
+    open_: set[tuple[Place, Label]] = set()
     across = labels.transposed(rule)
     for count in labels.pairs:
         grid = rule.grid(count)
         for place in places:
             for label in [("transposed",)] if place in across else labels.of(place, count, grid):
                 (open_ if "+-" in label else solid).add((place, label))
-    more = [(p, label) for p, label in open_ if not any((p, one) in solid for one in _signs(label))]
+    more = [(p, label) for p, label in open_ if not any((p, one) in solid for one in signs(label))]
     return len(solid) + len(more)
 
 
-def _steps_within(rule: GridRule, labels: _Labels, places: Sequence[Place]) -> int:
+def _steps_within(rule: GridRule, labels: Labels, places: Sequence[Place]) -> int:
     """Return the number of distinct displacements, of all places together, if none goes around an edge.
 
     On small grids with messages to all sides, edges and corners, around an edge is another neighbour.
@@ -285,11 +297,11 @@ def transposed(ranks: np.ndarray, grid: Grid) -> np.ndarray:
     return to[0] * grid.strides[0] + to[1] * grid.strides[1]
 
 
-def _signs(label: _Label) -> Iterable[_Label]:
+def signs(label: Label) -> Iterable[Label]:
     return itertools.product(*[(1, -1) if step == "+-" else (step,) for step in label])
 
 
-def _labels(pairs: np.ndarray, grid: Grid) -> set[_Label]:
+def _labels(pairs: np.ndarray, grid: Grid) -> set[Label]:
     """Return the displacements of pairs, each step of least magnitude, ``+-`` where an axis has two ranks."""
     here, there = grid.coordinates(pairs[:, 0]), grid.coordinates(pairs[:, 1])
     steps = []
@@ -302,7 +314,7 @@ def _labels(pairs: np.ndarray, grid: Grid) -> set[_Label]:
         for axis, extent in enumerate(grid.extents)
         if extent > _SHORT and (kind := _whole_line(table, pairs, grid, axis))
     }
-    found: set[_Label] = set()
+    found: set[Label] = set()
     for row in set(map(tuple, table.tolist())):
         moved = [axis for axis, step in enumerate(row) if step]
         if len(moved) == 1 and moved[0] in whole:
@@ -331,19 +343,18 @@ def _whole_line(table: np.ndarray, pairs: np.ndarray, grid: Grid, axis: int) -> 
     return next((name for name, one in zip(names, powers, strict=True) if (one & (one - 1) == 0).all()), None)
 
 
-def _periodic(rule: GridRule, pairs: Pairs, places: Iterable[Place]) -> tuple[bool, ...]:
+def periodic_axes(rule: GridRule, labels: Labels, places: Sequence[Place]) -> tuple[bool, ...]:
     """Return the axes along which some message goes around the edge where there are three ranks or more.
 
     An axis that never had so many is as the others are if those agree; else it is taken as periodic, under which both
     signs of a step remain possible.
     """
     around: dict[int, bool] = {}
-    places = list(places)
-    for count, found in pairs.items():
+    for count, found in labels.pairs.items():
         grid = rule.grid(count)
-        together = sorted({pair for place in places for pair in found.get(place, ())})
-        array = np.array(together, np.int64).reshape(-1, 2)
-        here, there = grid.coordinates(array[:, 0]), grid.coordinates(array[:, 1])
+        nothing = np.empty((0, 2), np.int64)
+        together = np.concatenate([nothing, *(found[place] for place in places if place in found)])
+        here, there = grid.coordinates(together[:, 0]), grid.coordinates(together[:, 1])
         for axis, extent in enumerate(grid.extents):
             step = np.abs(there[axis] - here[axis])
             if extent > 2 and step.any():

@@ -15,6 +15,7 @@ from pathlib import Path
 from manynode.config.command_words import DoesNotFitError
 from manynode.config.input_files import digests
 from manynode.launch import ProgramFailedError
+from phase2_nodesim.derive.boxes import extents_at
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation, derive
 from phase2_nodesim.derive.judged import read_content
@@ -42,6 +43,7 @@ def settled(
     while True:
         try:
             found = _derived(campaign, learned, held_out, program, output)
+            state_extents(found, targets)
             more = _differing(found, held_out)
         except TooMuchError:
             raise
@@ -65,6 +67,19 @@ def settled(
             if not more:
                 return of_program(found, program)
         learned = [*learned, *more]
+
+
+def state_extents(found: Derivation, targets: Sequence[int]) -> None:
+    """State the extents of the grids of other jobs, where they are known without a rule (:mod:`.boxes`)."""
+    grid = found.skeleton.get("grid", {})
+    if "rule" in grid or not grid:
+        return
+    known = {ranks: tuple(extents) for ranks, extents in grid["extents"].items()}
+    more = {ranks: extents_at(known, ranks) for ranks in targets if ranks not in known}
+    stated = {ranks: list(extents) for ranks, extents in more.items() if extents is not None}
+    grid["extents"] = dict(sorted((grid["extents"] | stated).items()))
+    if stated:
+        found.report.grid += f"; at {', '.join(map(str, stated))} ranks, parts of a box with the least surface"
 
 
 def of_program(found: Derivation, program: Program) -> Derivation:

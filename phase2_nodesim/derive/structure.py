@@ -19,9 +19,10 @@ from phase2_nodesim.derive.groups import Group, find_groups, grids_of
 from phase2_nodesim.derive.guards import Guards
 from phase2_nodesim.derive.identity import Identity, find_identity
 from phase2_nodesim.derive.irregular import Site, irregular_places, loads
-from phase2_nodesim.derive.patterns import Pattern, find_pattern
+from phase2_nodesim.derive.patterns import Pattern, find_pattern, pairs_of
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
+from phase2_nodesim.derive.read_grids import read_grid, read_others
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.shortened import Region, note_lacking
@@ -66,6 +67,14 @@ def made_grids(recordings: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
     return found if all(found.values()) and len({len(one) for one in found.values()}) == 1 else {}
 
 
+def own_grids(structure: Structure, others: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
+    """Return the extents of further runs of a program whose grids follow no rule, axis 0 first."""
+    if made := made_grids([*structure.base, *others]):
+        return {one.ranks: made[one.ranks][::-1] for one in others}
+    identity = find_identity(_by_count(structure.base))
+    return read_others(structure.pattern, pairs_of(_by_count(others), identity))
+
+
 def _pattern(by_count: Mapping[int, Sequence[Stream]], identity: Identity, base: Sequence[Recording]) -> Pattern:
     """Return the pattern of messages; without a grid of theirs, it has that of the communicators."""
     found = find_pattern(by_count, identity, made_grids(base))
@@ -75,12 +84,14 @@ def _pattern(by_count: Mapping[int, Sequence[Stream]], identity: Identity, base:
 
 
 def _tried(best: Pattern, base: Sequence[Recording]) -> Iterator[list[Pattern]]:
-    """Yield the patterns that explain the messages best, then those with a grid of communicators.
+    """Yield the patterns that explain the messages best, then those with a grid of communicators, or of no rule.
 
     Messages around a ring of all ranks may be beside rows of a grid.
     """
     yield [best, *map(best.with_grid, best.rivals)]
     yield [best.with_grid(rule) for rule in grids_of(base)]
+    if (rule := read_grid(best)) is not None:
+        yield [best.with_grid(rule)]
 
 
 def structure_of(base: Sequence[Recording], irregular: frozenset[Site], regions: Sequence[Region] = ()) -> Structure:

@@ -22,6 +22,7 @@ KINDS = [
     Kind("wait-one-by-one", "agreed", ranks=DEEP),
     Kind("wait-for-any", "agreed", says="which of them came first is not kept", ranks=DEEP),
     Kind("own-grid", "agreed"),
+    Kind("high-grid", "agreed", says="at 64 ranks, parts of a box with the least surface", ranks=DEEP),
     Kind("waitany", "agreed", says="which of them came first is not kept"),
     Kind("persistent", "agreed"),
     Kind("even-and-odd", "agreed"),

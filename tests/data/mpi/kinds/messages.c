@@ -93,12 +93,8 @@ static void edges_3d(void) { boxes(3, 2, kTogether); }
 static void wait_one_by_one(void) { boxes(3, 0, kOneByOne); }
 static void wait_for_any(void) { boxes(3, 1, kWhicheverComes); }
 
-/* A grid that the program makes without MPI: the widest that is not wider than high. */
-static void own_grid(void) {
-  int wide = 1;
-  for (int one = 1; one * one <= ranks; ++one) {
-    if (ranks % one == 0) wide = one;
-  }
+/* Faces of a grid that the program makes without MPI, of so many ranks along the first axis. */
+static void faces_of(int wide) {
   for (int turn = 0; turn < kTurns; ++turn) {
     int number = 0;
     const int x = rank % wide, y = rank / wide;
@@ -111,6 +107,24 @@ static void own_grid(void) {
     }
     MPI_Waitall(number, open_, MPI_STATUSES_IGNORE);
   }
+}
+
+/* The widest grid that is not wider than high. */
+static void own_grid(void) {
+  int wide = 1;
+  for (int one = 1; one * one <= ranks; ++one) {
+    if (ranks % one == 0) wide = one;
+  }
+  faces_of(wide);
+}
+
+/* The grid of a domain that is four times as high as it is wide, which no usual rule gives. */
+static void high_grid(void) {
+  int wide = 1;
+  for (int one = 1; one <= ranks; ++one) {
+    if (ranks % one == 0 && abs(ranks - 4 * one * one) < abs(ranks - 4 * wide * wide)) wide = one;
+  }
+  faces_of(wide);
 }
 
 static void waitany(void) {
@@ -294,6 +308,7 @@ static const struct kind kinds[] = {
     {"wait-one-by-one", wait_one_by_one},
     {"wait-for-any", wait_for_any},
     {"own-grid", own_grid},
+    {"high-grid", high_grid},
     {"waitany", waitany},
     {"persistent", persistent},
     {"even-and-odd", even_and_odd},

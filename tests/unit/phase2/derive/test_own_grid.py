@@ -115,3 +115,37 @@ def test_a_rule_that_the_program_did_not_follow_at_one_run_is_not_taken() -> Non
     assert skeleton["grid"]["extents"]
     wrong = [ranks for ranks, one in runs.items() if first_difference(skeleton, one) is not None]
     assert wrong and not any(verdict(skeleton, ranks).usable for ranks in wrong)
+
+
+def long_ones(ranks: int) -> tuple[int, ...]:
+    """Return the extents of a program whose domain is four times as long as it is wide: no rule has them."""
+    wide = min((one for one in range(1, ranks + 1) if ranks % one == 0), key=lambda one: abs(ranks - 4 * one * one))
+    return (wide, ranks // wide)
+
+
+def faces(rank: Rank, parameters: Parameters) -> None:
+    """Neighbours on both sides of both axes, where they are; one call for all of them."""
+    grid = Grid(long_ones(rank.ranks), (False,) * 2, "last-fastest")
+    for _ in range(5):
+        for axis in (0, 1):
+            for step in (1, -1):
+                to, source = (neighbour(grid, rank.rank, axis, sign * step, around=False) for sign in (1, -1))
+                rank.sendrecv(to, source, 64 * (axis + 1))
+        rank.collective("MPI_Allreduce", 8)
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_a_grid_of_no_rule_is_that_of_the_messages(knows: bool) -> None:
+    def recording(ranks: int) -> Recording:
+        found = run(faces, ranks)
+        return replace(found, extents=long_ones(ranks)) if knows else found
+
+    found = derive([recording(ranks) for ranks in COUNTS], [recording(36), recording(48)])
+    extents_of = found.skeleton["grid"]["extents"]
+    assert all(extents_of[ranks] == list(long_ones(ranks)[::-1]) for ranks in (12, 18, 24, 27, 32, 36, 48))
+    assert all(sorted(extents_of[ranks]) == [1, ranks] for ranks in (4, 8)), "lines are what they are along both axes"
+    assert "rule" not in found.skeleton["grid"] and "of the program's own, 2-D" in found.report.grid
+    assert set(found.report.held_out.values()) == {"equal"}
+    assert verdict(found.skeleton, 48).level == "proved"
+    refused = verdict(found.skeleton, 64)
+    assert refused.level == "refused" and "has no extents for this number of ranks" in refused.reasons[0]
