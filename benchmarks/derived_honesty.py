@@ -27,7 +27,7 @@ from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.recordings import Recording, read_recording
-from phase2_nodesim.derive.settled import MOST_AT_ONCE, MOST_LARGER, MOST_RUNS
+from phase2_nodesim.derive.settled import MOST_AT_ONCE, MOST_LARGER, MOST_RUNS, state_extents
 from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.record import record_run
 
@@ -61,6 +61,8 @@ SOURCES = Path(__file__).resolve().parents[1] / "tests" / "data" / "mpi"
 # The arguments of programs whose parameters stay as they are; PROBLEM is a file with the side of the divided problem.
 PROBLEM = "problem.in"
 SMALL: dict[str, list[str]] = {
+    "kinds/messages": ["high-grid"],
+    "kinds/together": ["points-of-parts"],
     "blocks": ["50"],
     "communicators": [],
     "divided_problem": [PROBLEM],
@@ -78,9 +80,10 @@ def commands(folder: Path) -> dict[str, list[str]]:
     """Return the command of each program by its name; the small ones are compiled, for which they need no more."""
     found = {name: [str(native_program(name)), *options(problem)] for name, problem in PROBLEMS.items()}
     (folder / PROBLEM).write_text("512\n", encoding="utf-8")
-    for name, arguments in SMALL.items():
+    for source, arguments in SMALL.items():
+        name = Path(source).name
         program = folder / name
-        run(["mpicc.mpich", "-g", "-O1", "-o", program, SOURCES / f"{name}.c"], what=f"compiling {name}.c")
+        run(["mpicc.mpich", "-g", "-O1", "-o", program, SOURCES / f"{source}.c"], what=f"compiling {source}.c")
         found[name] = [str(program), *(str(folder / PROBLEM) if word == PROBLEM else word for word in arguments)]
     return found
 
@@ -119,11 +122,13 @@ def judged(name: str, runs: dict[int, Recording], trained: tuple[int, ...]) -> C
     others = [ranks for ranks in runs if ranks not in trained]
     outcomes: Counter[str] = Counter()
     try:
-        skeleton = derive([runs[ranks] for ranks in trained if ranks in runs], name=name).skeleton
+        found = derive([runs[ranks] for ranks in trained if ranks in runs], name=name)
     except ManynodeError as error:
         print(f"{name} {trained}: no skeleton: {error.what}", flush=True)
         outcomes["no skeleton"] = len(others)
         return outcomes
+    state_extents(found, others)
+    skeleton = found.skeleton
     for ranks in others:
         usable = verdict(skeleton, ranks).usable
         equal = first_difference(skeleton, runs[ranks]) is None if usable else _equal(skeleton, runs[ranks])
