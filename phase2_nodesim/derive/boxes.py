@@ -14,6 +14,8 @@ from scipy.optimize import linprog
 from manynode.derived.grids import Extents
 from phase2_nodesim.derive.read_grids import shapes_of
 
+# Another rule may agree with some box at fewer numbers of ranks.
+_FEWEST = 5
 # Of surfaces, as a share of the sum of all weights: what is closer may be equal for the program.
 _MARGIN = 1e-6
 
@@ -23,6 +25,8 @@ def extents_at(known: Mapping[int, Extents], ranks: int) -> Extents | None:
 
     A part's surface is the sum of extent times weight; the weights are one over the lengths of the box.
     """
+    if len(known) < _FEWEST:
+        return None
     dimensions = len(next(iter(known.values())))
     rows = np.array([
         np.subtract(found, other)

@@ -82,14 +82,22 @@ def _edged(edges: tuple[bool, bool], more: int, deal: Deal, form: str) -> tuple[
     return dealt, f"({form}{words})"
 
 
-_EDGES = ((True, True), (True, False), (False, True))
-# Values at the boundary may be given; and a range of cells has one more point than there are cells.
-_EDGED = tuple(_edged(edges, more, *one) for edges in _EDGES for more in (-1, 1) for one in DEALS)
+_BOTH, _FIRST, _LAST = (True, True), (True, False), (False, True)
+# A range has one more point than cells, which runs with even parts alone do not tell from the cells of another range.
+_POINTS = tuple(_edged(edges, 1, *one) for edges in (_FIRST, _LAST) for one in DEALS)
+# Values at the boundary may be given: those parts do without them.
+_EDGED = tuple(_edged(edges, -1, *one) for edges in (_BOTH, _FIRST, _LAST) for one in DEALS)
 
 
 # All parts are equal; no message tells of what is left over or lacking. Small ranges of large cells explain any three
 # sizes.
 _EQUAL = ((_all_down, "({n} // {d})"), (_all_up, "ceil_div({n}, {d})"))
+
+
+# One after the other until one fits; points are tried beside cells. With how many numbers of parts there must be.
+_TRIED: tuple[tuple[Sequence[tuple[Deal, str]], int], ...] = (
+    (DEALS, FEWEST_VALUES), (_POINTS, FEWEST_VALUES), (_EDGED, FEWEST_VALUES), (_EQUAL, FEWEST_VALUES + 1),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,11 +122,11 @@ def divided_sizes(observed: Sequence[Observed], formulas: Formulas) -> list[str]
         return []
     named = sorted({value for _, parameters in formulas.points.runs for value in parameters.values()})
     found: list[tuple[tuple[int, ...], str]] = []
-    for deals, fewest in ((DEALS, FEWEST_VALUES), (_EDGED, FEWEST_VALUES), (_EQUAL, FEWEST_VALUES + 1)):
-        for axis in [] if found else _axes(formulas):
+    for number, (deals, fewest) in enumerate(_TRIED):
+        for axis in [] if found and deals is not _POINTS else _axes(formulas):
             seen = _seen(observed[0], (axis,), formulas)
             if seen is not None and len(np.unique(seen[:, 0])) >= fewest:
-                found += _alone(seen, axis, named, deals)
+                found += [((number, *order), text) for order, text in _alone(seen, axis, named, deals)]
     texts = list(dict.fromkeys(text for _, text in sorted(found)))
     if not texts:
         for axes in itertools.combinations(_axes(formulas, ranks=False), 2):
