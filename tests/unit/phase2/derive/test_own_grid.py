@@ -149,3 +149,10 @@ def test_a_grid_of_no_rule_is_that_of_the_messages(knows: bool) -> None:
     assert verdict(found.skeleton, 48).level == "proved"
     refused = verdict(found.skeleton, 64)
     assert refused.level == "refused" and "has no extents for this number of ranks" in refused.reasons[0]
+
+
+def test_a_line_of_few_ranks_may_be_a_grid_of_more() -> None:
+    found = derive([run(faces, ranks) for ranks in (2, 4, 8)])
+    assert found.skeleton["grid"]["rule"] == "line" and verdict(found.skeleton, 8).level == "proved"
+    refused = verdict(found.skeleton, 16)
+    assert (refused.level, refused.deciding) == ("refused", (12,)) and "may be a line" in refused.reasons[0]
