@@ -125,8 +125,6 @@ def _found(
                 raise
         check_size([*base, *others, *held_out])
         return _derived(whole, name, stated, irregular)
-    except TooMuchError:
-        raise
     except InputError as error:
         raise NotDerivedError.of(error) from None
 

@@ -290,6 +290,8 @@ class NotDerivedError(InputError):
     @classmethod
     def of(cls, error: InputError) -> NotDerivedError:
         """Return the error of a derivation as one."""
+        if isinstance(error, NotDerivedError):
+            return error
         return cls(
             error.what, where=error.where, found=error.found, allowed=error.allowed, remedy=error.remedy,
             details=error.details,

@@ -34,8 +34,8 @@ from phase2_nodesim.derive.patterns import rules
 MOST_SPREAD = 0.05
 # Numbers of ranks that a user may record to decide a doubt.
 _RECORDABLE = range(2, 129)
-# In jobs of so many ranks, a grid of two axes may be a line. A prime number shows nothing.
-_SHORT_LINE, _LONGER = 8, 12
+# In jobs of up to so many ranks, a grid of two axes may be a line; one of these would decide.
+_SHORT_LINE, _LONGER = 8, (12, 16)
 
 
 def verdict(
@@ -84,8 +84,9 @@ def verdict(
         return Verdict("refused", (why,), deciding=(ranks,))
     counts = [one["ranks"] for one in recorded]
     if content.get("grid", {}).get("rule") == "line" and max(counts, default=_SHORT_LINE + 1) <= _SHORT_LINE:
-        why = f"a grid of two axes may be a line in jobs of up to {_SHORT_LINE} ranks; one of {_LONGER} would decide"
-        return Verdict("refused", (why,), deciding=(_LONGER,))
+        longer = next((one for one in _LONGER if of_kinds(one, kinds_of(counts))), _LONGER[0])
+        why = f"a grid of two axes may be a line in jobs of up to {_SHORT_LINE} ranks; one of {longer} would decide"
+        return Verdict("refused", (why,), deciding=(longer,))
     doubts = [doubt for doubt in content.get("doubts", []) if disagrees(doubt, job)]
     judged = [(doubt, _deciding(doubt, job, job_of, counts)) for doubt in doubts]
     reasons = [_reason(doubt, job, number) for doubt, number in judged]

@@ -155,4 +155,5 @@ def test_a_line_of_few_ranks_may_be_a_grid_of_more() -> None:
     found = derive([run(faces, ranks) for ranks in (2, 4, 8)])
     assert found.skeleton["grid"]["rule"] == "line" and verdict(found.skeleton, 8).level == "proved"
     refused = verdict(found.skeleton, 16)
-    assert (refused.level, refused.deciding) == ("refused", (12,)) and "may be a line" in refused.reasons[0]
+    assert (refused.level, refused.deciding) == ("refused", (16,)) and "may be a line" in refused.reasons[0]
+    assert verdict(derive([run(faces, ranks) for ranks in (2, 3, 4, 6)]).skeleton, 16).deciding == (12,)
