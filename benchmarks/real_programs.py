@@ -79,8 +79,8 @@ PROGRAMS = [
     Program("NPB LU, class A", "NPB/NPB3.4-MPI/bin/lu.A.x", "", f"--held-out 16,36,64 --input {EXAMPLES / LU}"),
     Program("NPB CG, class A", "NPB/NPB3.4-MPI/bin/cg.A.x", "", POWERS),
     Program("NPB MG, class A", "NPB/NPB3.4-MPI/bin/mg.A.x", "", POWERS),
-    # Kept back until the derivation was done for those above; miniGhost and PENNANT then led to a change each.
     Program("TeaLeaf", "TeaLeaf_ref/tea_leaf", "", f"--input {EXAMPLES / TEALEAF}"),
+    # Kept back until the derivation was done for those above; miniGhost and PENNANT then led to a change each.
     Program(
         "miniGhost",
         "miniGhost/ref/miniGhost.x",
