@@ -68,14 +68,14 @@ def extents(rule: str, ranks: int, dimensions: int, order: Order = "descending",
 
 def least_surface(ranks: int, dimensions: int, ties: Ties) -> Extents:
     """Of all factorisations the one with the least sum of ``ranks`` / extent; of equal ones the first in order."""
-    return min(_ascending(ranks, dimensions), key=lambda found: _surface(ranks, found))
+    return min(ascending(ranks, dimensions), key=lambda found: _surface(ranks, found))
 
 
 def _surface(ranks: int, found: Extents) -> int:
     return sum(ranks // extent for extent in found)
 
 
-def _ascending(ranks: int, dimensions: int, least: int = 1) -> Iterator[Extents]:
+def ascending(ranks: int, dimensions: int, least: int = 1) -> Iterator[Extents]:
     """Yield all ascending factorisations, in ascending order."""
     if dimensions == 1:
         yield (ranks,)
@@ -83,7 +83,7 @@ def _ascending(ranks: int, dimensions: int, least: int = 1) -> Iterator[Extents]
     extent = least
     while extent**dimensions <= ranks:
         if ranks % extent == 0:
-            for rest in _ascending(ranks // extent, dimensions - 1, extent):
+            for rest in ascending(ranks // extent, dimensions - 1, extent):
                 yield (extent, *rest)
         extent += 1
 
@@ -126,7 +126,7 @@ def dims_create_mpich(ranks: int, dimensions: int, ties: Ties) -> Extents:
     The factors dealt out keep their place unless another factorisation is better.
     """
     best: Extents = tuple(sorted(dealt(ranks, dimensions, "first")))
-    for found in _ascending(ranks, dimensions):
+    for found in ascending(ranks, dimensions):
         if found[-1] - found[0] < best[-1] - best[0]:
             best = found
     return best

@@ -1,12 +1,12 @@
 """Grids of other jobs, of a program that divides a box so that its parts have the least surface.
 
 The box is not known, and may be of any shape, as those of LAMMPS. In: the extents that some numbers of ranks have. Out:
-those of another number, if they are the same for all boxes whose known extents have the least surface.
+those of other numbers, if they are the same for all boxes whose known extents have the least surface.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from scipy.optimize import linprog
@@ -20,35 +20,33 @@ _FEWEST = 5
 _MARGIN = 1e-6
 
 
-def extents_at(known: Mapping[int, Extents], ranks: int) -> Extents | None:
-    """Return the extents of the grid of ``ranks`` ranks; None if boxes of several shapes give several, or equal ones.
+def extents_at(known: Mapping[int, Extents], wanted: Iterable[int]) -> dict[int, Extents]:
+    """Return the extents of the grids of other numbers of ranks; none where boxes differ, or have several equal ones.
 
     A part's surface is the sum of extent times weight; the weights are one over the lengths of the box.
     """
     if len(known) < _FEWEST:
-        return None
+        return {}
     dimensions = len(next(iter(known.values())))
-    rows = np.array([
-        np.subtract(found, other)
-        for count, found in known.items()
-        for other in shapes_of(count, dimensions)
-        if other != found
-    ])  # fmt: skip
-    one = np.ones((1, dimensions))
-    # As far as possible from the weights of boxes with other grids: the last variable is the distance.
-    apart = linprog(
+    others = [(found, one) for count, found in known.items() for one in shapes_of(count, dimensions) if one != found]
+    rows = np.array([np.subtract(found, other) for found, other in others])
+    # Boxes: their weights have the sum 1, and no other grid at a known number of ranks has less surface.
+    boxes = {"A_ub": rows, "b_ub": np.zeros(len(rows)), "A_eq": np.ones((1, dimensions)), "b_eq": [1]}
+    # One of them, as far as possible from boxes with other grids: the last variable is the distance.
+    inner = linprog(
         [*[0] * dimensions, -1],
         A_ub=np.column_stack([rows, np.ones(len(rows))]),
-        b_ub=np.zeros(len(rows)),
-        A_eq=np.append(one, 0)[None, :],
+        b_ub=boxes["b_ub"],
+        A_eq=[[*[1] * dimensions, 0]],
         b_eq=[1],
     )
-    if not apart.success:
-        return None
-    weights = apart.x[:-1]
-    best = min(shapes_of(ranks, dimensions), key=lambda found: float(weights @ found))
-    for other in shapes_of(ranks, dimensions):
-        least = linprog(np.subtract(other, best), A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=one, b_eq=[1])
-        if other != best and not (least.success and least.fun > _MARGIN):
-            return None
-    return best
+    if not inner.success:
+        return {}
+    result = {}
+    for ranks in wanted:
+        shapes = shapes_of(ranks, dimensions)
+        best = min(shapes, key=lambda shape: float(inner.x[:-1] @ shape))
+        least = (linprog(np.subtract(other, best), **boxes) for other in shapes if other != best)
+        if all(one.success and one.fun > _MARGIN for one in least):
+            result[ranks] = best
+    return result

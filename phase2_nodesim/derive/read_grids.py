@@ -7,10 +7,11 @@ first and says which displacements there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
-from manynode.derived.grids import Extents, Grid
+from manynode.derived.grids import Extents, Grid, ascending
 from phase2_nodesim.derive.identity import Place
 from phase2_nodesim.derive.patterns import GridRule, Label, Labels, Pairs, Pattern, own_grid, periodic_axes, signs
 
@@ -83,11 +84,6 @@ def _more(steps: Steps, known: Steps) -> Steps:
     return frozenset(solid | {(p, one) for p, one in both if not any((p, sign) in everything for sign in signs(one))})
 
 
-def shapes_of(ranks: int, dimensions: int) -> Iterator[Extents]:
-    """Yield all extents whose product is the number of ranks."""
-    if dimensions == 1:
-        yield (ranks,)
-        return
-    for extent in range(1, ranks + 1):
-        if ranks % extent == 0:
-            yield from ((extent, *rest) for rest in shapes_of(ranks // extent, dimensions - 1))
+def shapes_of(ranks: int, dimensions: int) -> list[Extents]:
+    """Return all extents whose product is the number of ranks, in ascending order."""
+    return sorted({shape for found in ascending(ranks, dimensions) for shape in itertools.permutations(found)})

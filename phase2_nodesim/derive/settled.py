@@ -75,9 +75,8 @@ def state_extents(found: Derivation, targets: Sequence[int]) -> None:
     if "rule" in grid or not grid:
         return
     known = {ranks: tuple(extents) for ranks, extents in grid["extents"].items()}
-    more = {ranks: extents_at(known, ranks) for ranks in targets if ranks not in known}
-    stated = {ranks: list(extents) for ranks, extents in more.items() if extents is not None}
-    grid["extents"] = dict(sorted((grid["extents"] | stated).items()))
+    stated = extents_at(known, [ranks for ranks in targets if ranks not in known])
+    grid["extents"] = {ranks: list(extents) for ranks, extents in sorted((known | stated).items())}
     if stated:
         found.report.grid += f"; at {', '.join(map(str, stated))} ranks, parts of a box with the least surface"
 
