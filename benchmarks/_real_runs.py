@@ -1,4 +1,4 @@
-"""Public programs on two ranks, in two lengths: how each is told its number of steps, its native time, its recording.
+"""Public programs on two ranks, in two lengths: how each is told its number of steps, its native times, its recording.
 
 The programs and their places are those of ``real_programs.py``. Here are those whose number of steps is an argument or
 in an input file: their start-up cancels. HPCCG, HPCG, miniFE, AMG and NPB IS have a fixed one, LULESH runs on cubes.
@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from real_programs import FOLDER, PROGRAMS
 
-from manynode import process
 from manynode.config.input_files import place, read_inputs, rendered
-from manynode.launch import Block, Flavour, detect_mpi, job_command, job_environment
+from manynode.launch import Flavour, detect_mpi
+from manynode.markers import read_marker_directory
 from manynode.paths import ROOT
 from phase2_nodesim.record import record_run
 
@@ -87,10 +89,13 @@ class Run:
         """The MPI that the program is linked with."""
         return detect_mpi(self.command[0])
 
-    def native(self) -> float:
-        """Return the time of the whole job on this host [s], from before its launcher to its end."""
-        command = job_command(self.mpi, [Block(RANKS, self.command)])
-        return process.run(command, what=self.name, env=job_environment(self.mpi), cwd=self.folder).seconds
+    def native(self) -> np.ndarray:
+        """Return the times from one MPI call of the first rank to the next [s], of a run on this host."""
+        recording = self.folder.with_name(f"{self.folder.name}.native")
+        record_run(recording, self.command, self.mpi, RANKS, placed=lambda _: self.folder)
+        first, _ = read_marker_directory(recording, resolve=False)
+        shutil.rmtree(recording)
+        return np.diff(first.records["time_out_s"].to_numpy())
 
     def application(self) -> dict[str, Any]:
         """Record the calls of a run; return the section of an experiment that replays them."""

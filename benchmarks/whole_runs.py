@@ -9,9 +9,12 @@ native rounds counts: other work on a host only ever adds time. A node alone has
 techniques without them are compared.
 
 Public programs follow, unmodified, on two ranks: those of ``_real_runs.py`` that are built in the folder of
-``MANYNODE_REAL_PROGRAMS``, for at most x86-64-v3, because QEMU has no AVX-512. Their native time is that of the whole
-job, and their calls those of a recorded run. ``covered`` is the share of this run's processor time in phases that the
-node engine has timed, and as often. What cannot be projected is named and left out.
+``MANYNODE_REAL_PROGRAMS``, for at most x86-64-v3, because QEMU has no AVX-512. Their native runs are recorded, and cut
+at calls of the first rank into pieces of 10 ms or more; the fastest round of each piece counts. A virtual core is
+often one of two threads of a real one: its neighbour takes half of the core's units for seconds at a time, so that no
+whole run of a second escapes it, while many pieces do, as the loops of ``calibrate-node`` do. ``spread`` is what the
+median round takes longer than all these pieces. ``covered`` is the share of a recorded run's processor time in phases
+that the node engine has timed, and as often. What cannot be projected is named and left out.
 
 ``python benchmarks/whole_runs.py MACHINE`` takes a machine file that is there. Takes a quarter of an hour with it, as
 long again or longer for the public programs, and needs two idle cores.
@@ -51,6 +54,8 @@ from manynode.paths import native_program
 from phase2_nodesim.segments import segment_table
 
 ROUNDS: Final = 20
+# Longer than the delay by which one rank waits for the other, and shorter than a neighbour's pauses.
+PIECE_S: Final = 0.01
 RANKS: Final = (1, 2)
 TECHNIQUES: Final = ["no-ext-const", "no-ext-var"]
 CONFIDENCE: Final = 0.9
@@ -83,20 +88,36 @@ def halved(size: Mapping[str, int]) -> Mapping[str, int]:
     return {**size, key: size[key] // 2}
 
 
-def native(name: str, size: Mapping[str, int], ranks: int) -> float:
-    """Return the time of all iterations [s] of a run on this host."""
+def native(name: str, size: Mapping[str, int], ranks: int) -> np.ndarray:
+    """Return the time of all iterations [s] of a run on this host, as its only part."""
     command = ["mpiexec.mpich", "-n", str(ranks), str(native_program(name)), *options(size)]
-    return seconds_per_iteration(process.run(command, what=name).output) * iterations(size)
+    return np.array([seconds_per_iteration(process.run(command, what=name).output) * iterations(size)])
+
+
+def undisturbed(rounds: Sequence[np.ndarray]) -> float:
+    """Return the time [s] of runs of the same parts, from the fastest round of each piece.
+
+    A piece has one part or more: those that begin in the same ``PIECE_S`` of the median round.
+    """
+    if len({len(one) for one in rounds}) > 1:
+        raise ValueError("rounds differ in their numbers of calls: the program polls, or follows the clock")
+    times = np.array(rounds)
+    ends = np.cumsum(np.median(times, axis=0))
+    begins = np.flatnonzero(np.diff(np.r_[-1, np.r_[0, ends[:-1]] // PIECE_S]))
+    return float(np.add.reduceat(times, begins, axis=1).min(axis=0).sum())
 
 
 @dataclass(frozen=True)
 class Case:
-    """A shorter and a longer run: the ``iterations`` between them, ``native`` times [s], sections ``application``."""
+    """A shorter and a longer run: the ``iterations`` between them, sections ``application``.
+
+    ``native`` times [s] are those of parts, which are the same in each round.
+    """
 
     name: str
     ranks: int
     iterations: int
-    native: Sequence[Callable[[], float]]
+    native: Sequence[Callable[[], np.ndarray]]
     application: Sequence[Callable[[], dict[str, Any]]]
 
 
@@ -201,15 +222,15 @@ def cases(machine: Path | None, rounds: int, applications: Sequence[str], progra
         network = host_network(folder)
         wanted = [mini_app(name, ranks) for name in applications for ranks in RANKS]
         wanted += [real_program(name, folder) for name in programs]
-        times: list[list[list[float]]] = [[] for _ in wanted]
+        times: list[list[list[np.ndarray]]] = [[] for _ in wanted]
         # In turns, so that a host that changes with time changes all of them.
         for _ in range(rounds):
             for case, own in zip(wanted, times, strict=True):
                 own.append([run() for run in case.native])
         for case, own in zip(wanted, times, strict=True):
-            half, whole = np.min(own, axis=0)
+            half, whole = (undisturbed(rounds) for rounds in zip(*own, strict=True))
             measured = (whole - half) / case.iterations
-            spread = np.median(own, axis=0)[1] / whole - 1
+            spread = np.median([times.sum() for _, times in own]) / whole - 1
             run = partial(projected, ranks=case.ranks, machine=machine.absolute(), network=network, folder=folder)
             title = f"{label(case.name)}-{case.ranks}"
             try:

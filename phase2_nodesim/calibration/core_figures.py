@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Mapping, Sequence
+
 from manynode.units import render
-from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
+from phase2_nodesim.calibration.figures import Cycles, Figure, measured, percent, plural
 from phase2_nodesim.calibration.host import Host
 from phase2_nodesim.calibration.plan import WINDOWS, Plan, Task, task
 from phase2_nodesim.calibration.plateaus import misses_in_flight, window
@@ -12,6 +15,11 @@ OF_THE_BRANCH = 2
 """Cycles from a branch's dispatch to its execution in the microbenchmark ``branch``: one shift, one test."""
 _SUSTAINED = 0.95
 """A loop at this share or more of what width and units allow reaches it: its own ends take the rest."""
+
+_NEIGHBOURS = 0.1
+"""Noise of the units from which on it says something about neighbours."""
+_OF_UNITS = ("dispatch_width", "load_ports", "integer_units")
+_OF_CHAINS = ("multiply_latency", "divide_latency", "float_latency", "float_add_latency", "float_divide_latency")
 
 
 def core_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> dict[str, Figure]:
@@ -27,11 +35,27 @@ def core_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> di
         )
         if figure is not None
     }
+    _note_neighbours(figures, notes)
     if host.vector_bytes is not None:
         figures["core.vector_bytes"] = Figure(
             host.vector_bytes, "host: its widest vector instructions; a unit can be narrower"
         )
     return figures
+
+
+def _note_neighbours(figures: Mapping[str, Figure], notes: list[str]) -> None:
+    """Note that cores are threads of larger ones: a busy neighbour takes units of a core, but makes no chain longer."""
+
+    def spread(names: Sequence[str]) -> float:
+        return statistics.median(figures[f"core.{name}"].spread or 0.0 for name in names)
+
+    units, chains = spread(_OF_UNITS), spread(_OF_CHAINS)
+    if units > max(_NEIGHBOURS, 3 * chains):
+        notes.append(
+            f"rounds of independent operations are {percent(units)} apart, those of chains {percent(chains)}: other "
+            "hardware threads, such as those of a virtual machine's neighbours, take units of these cores. The figures "
+            "are those of cores without them: programs take longer on this host, while there are some"
+        )
 
 
 def _frequency(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure:

@@ -228,6 +228,19 @@ def test_a_loop_buffer_that_helps_at_times_is_told() -> None:
     assert len(told) == 1 and "across 64 bytes took 1.0 cycles" in told[0] and "2.0 in the median one" in told[0]
 
 
+@pytest.mark.parametrize(("units", "chains", "told"), [(1.7, 1.03, True), (1.7, 1.5, False), (1.05, 1.0, False)])
+def test_neighbours_that_take_units_of_the_cores_are_told(units: float, chains: float, told: bool) -> None:
+    plan, cycles = calibrated()
+    slower = {}
+    for label, one in cycles.measurements.items():
+        if label.startswith(("width", "ports", "integer", "float")):
+            factor = units if "chains" in label or label.startswith(("width", "ports")) else chains
+            slower[label] = dataclasses.replace(one, seconds=[one.best, one.best * factor, one.best * factor])
+    notes: list[str] = []
+    core_figures(Cycles({**cycles.measurements, **slower}), plan, HOST, notes)
+    assert any("hardware threads" in note for note in notes) == told
+
+
 def test_a_queue_is_measured_in_finer_steps_around_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENTRIES, "dependent", 150)
     monkeypatch.setattr(calibration, "measure_groups", lambda groups, _: measured(groups[0][1]))
