@@ -23,12 +23,12 @@ from _mini_app import options
 from manynode.errors import ManynodeError
 from manynode.paths import native_program
 from manynode.process import run
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.drawn import comparison
-from phase2_nodesim.derive.recordings import Recording, read_recording
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.recorded.recordings import Recording, read_recording
 from phase2_nodesim.derive.settled import MOST_AT_ONCE, MOST_LARGER, MOST_RUNS, state_extents
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.writing.drawn import comparison
 from phase2_nodesim.record import record_run
 
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 18, 24, 27, 32, 36)

@@ -18,10 +18,10 @@ from fast_messages import run_file, simulate
 
 from manynode.derived import skeleton_file
 from manynode.launch import detect_mpi
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.drawn import comparison
-from phase2_nodesim.derive.recordings import Recording, read_recording
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.recorded.recordings import Recording, read_recording
+from phase2_nodesim.derive.writing.drawn import comparison
 from phase2_nodesim.record import record_run
 from phase2_nodesim.recorded_stream import write_recorded_stream
 

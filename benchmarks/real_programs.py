@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 from _figure import Skipped, figure
 
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.verdict import verdict
 
 FOLDER = "MANYNODE_REAL_PROGRAMS"
 TIME_TARGET_S, MEMORY_TARGET_GIB = 180, 4

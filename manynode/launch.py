@@ -6,10 +6,11 @@ external ranks natively. The linked library shows whether a program uses MPICH o
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -30,7 +31,7 @@ _ENDING_S = 3.0
 """How long a launcher has to end after its last rank."""
 
 STARTED_IN = "MANYNODE_STARTED_IN"
-"""The variable with the directory in which a study was started: programs find their files there."""
+"""The variable with the directory in which a command was started: programs find their files there."""
 
 _PRELOAD = "LD_PRELOAD"
 _PREFIX = "MANYNODE_MARKERS_PREFIX"
@@ -124,10 +125,23 @@ def application_command(
     return command, (detect_mpi(command[0]) if wanted == "auto" else wanted)
 
 
+@contextlib.contextmanager
+def started_here() -> Iterator[None]:
+    """Let programs find their files in the working directory, unless an outer command was started elsewhere."""
+    if STARTED_IN in os.environ:
+        yield
+        return
+    os.environ[STARTED_IN] = os.getcwd()
+    try:
+        yield
+    finally:
+        del os.environ[STARTED_IN]
+
+
 def job_folder(application: ResolvedApplication, ranks: int, ranks_per_node: int, folder: Path) -> Path | None:
     """Return where a job of an application with input files runs: ``folder``, made anew.
 
-    Without such files, it is where the study was started whose experiments run in folders of their own, else None.
+    Without such files, it is where the command was started, since the steps run in the folder of the results.
     """
     if not application.inputs:
         return Path(started) if (started := os.environ.get(STARTED_IN)) else None

@@ -22,6 +22,7 @@ from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import all_points, studies
 from manynode.errors import EngineMissingError, ManynodeError, UsageError, nearest
 from manynode.hostlock import only_here
+from manynode.launch import started_here
 from manynode.measured_runs import KnownRuns
 from manynode.measurements import adopt, reused
 from manynode.paths import ROOT
@@ -45,6 +46,7 @@ _CLASSES = "phase1_classify_ranks"
 _SUMMARY_COLUMNS = 6  # of Snakemake's option --summary: file, date, rule, log, status, plan
 
 
+@started_here()
 def run_experiment(
     experiment: Path,
     *,

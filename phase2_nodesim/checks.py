@@ -24,7 +24,7 @@ def check(resolved: Resolved) -> None:
         raise
     engine.check(resolved)
     if resolved.application.name == DERIVED:
-        from phase2_nodesim.derive.judged import check_derived
+        from phase2_nodesim.derive.judging.judged import check_derived
 
         check_derived(resolved)
     installed(name, resolved.nodesim)

@@ -225,7 +225,7 @@ def judge(
 ) -> None:
     """Write what a derived skeleton is worth at each node count of the experiment."""
     from manynode.steps import step_of
-    from phase2_nodesim.derive.judged import write_verdicts
+    from phase2_nodesim.derive.judging.judged import write_verdicts
 
     write_verdicts(output, ctx.with_resource(step_of(experiment)))
 

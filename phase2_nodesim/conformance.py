@@ -17,8 +17,8 @@ from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
 from phase2_nodesim.arrivals import in_one_order
 from phase2_nodesim.communicators import NEIGHBOUR, communicators
-from phase2_nodesim.derive.places import passed, placed
-from phase2_nodesim.derive.tested import goes_on, later_waits, with_later_waits
+from phase2_nodesim.derive.recorded.places import passed, placed
+from phase2_nodesim.derive.recorded.tested import goes_on, later_waits, with_later_waits
 from phase2_nodesim.recording import END, RecordedCall, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.

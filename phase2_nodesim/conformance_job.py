@@ -26,10 +26,10 @@ from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from phase2_nodesim.conformance import calls_frame, first_difference, promised_calls, recorded_calls
 from phase2_nodesim.derive.campaign import SCHEMA, Campaign, Run
-from phase2_nodesim.derive.compared import job_of, without_sizes
-from phase2_nodesim.derive.drawn import comparison as sizes_compared
-from phase2_nodesim.derive.judged import read_content
-from phase2_nodesim.derive.recordings import read_recording
+from phase2_nodesim.derive.judging.compared import job_of, without_sizes
+from phase2_nodesim.derive.judging.judged import read_content
+from phase2_nodesim.derive.recorded.recordings import read_recording
+from phase2_nodesim.derive.writing.drawn import comparison as sizes_compared
 from phase2_nodesim.recording import check_whole
 
 _PROGRAM = "manynode-skeleton"

@@ -10,10 +10,10 @@ from manynode.report.documents import SkeletonVerdict
 from manynode.report.load import Inputs
 from manynode.report.wording import count, listing
 
-# How phase2_nodesim/derive/load.py begins to say how much is drawn.
+# How phase2_nodesim/derive/judging/load.py begins to say how much is drawn.
 _DRAWN = "sizes are drawn in"
 
-# Verdict -> what it means; the words are those of phase2_nodesim/derive/verdict.py.
+# Verdict -> what it means; the words are those of phase2_nodesim/derive/judging/verdict.py.
 _MEANING = {
     "proved": "a recorded run, which the skeleton equals call by call",
     "agreed": "all rules that fit the recordings say the same",

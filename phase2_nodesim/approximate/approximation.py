@@ -20,7 +20,7 @@ from manynode.errors import InputError
 from phase2_nodesim.approximate.growth import growth_of
 from phase2_nodesim.approximate.held_out import errors, job
 from phase2_nodesim.approximate.measures import Measures, measures
-from phase2_nodesim.derive.recordings import OfTheNodeError
+from phase2_nodesim.derive.recorded.recordings import OfTheNodeError
 from phase2_nodesim.recorded_stream import FILE, write_recorded_stream
 
 FEWEST_RUNS = 3

@@ -1,6 +1,6 @@
 """What an approximate skeleton is worth at a number of ranks.
 
-In: its section ``approximate`` and the number of ranks. Out: a :class:`~phase2_nodesim.derive.level.Verdict`.
+In: its section ``approximate`` and the number of ranks. Out: a :class:`~phase2_nodesim.derive.judging.level.Verdict`.
 Errors were measured at jobs larger than the run that stood for them, mostly twice as large; elsewhere they are taken to
 grow with each doubling.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from manynode.derived.skeleton_model import Approximate, HeldOut, RecordedRun
-from phase2_nodesim.derive.level import Verdict
+from phase2_nodesim.derive.judging.level import Verdict
 
 # Beyond this expected error of the time the verdict says what would help.
 _LARGE = 0.5

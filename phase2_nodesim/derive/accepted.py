@@ -16,7 +16,8 @@ from manynode.config.command_words import DoesNotFitError
 from manynode.errors import ManynodeError, UsageError
 from manynode.launch import ProgramFailedError
 from phase2_nodesim.derive.campaign import Campaign, Run
-from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError, OfTheNodeError
+from phase2_nodesim.derive.recorded.rank_numbers import KINDS, kinds_of
+from phase2_nodesim.derive.recorded.recordings import FEWEST_COUNTS, NotDerivedError, OfTheNodeError
 
 _Refused = dict[Run, ProgramFailedError | DoesNotFitError]
 
@@ -29,21 +30,6 @@ _OF_THE_LIBRARY = re.compile(
 _MOST_WORDS = 2
 # Larger numbers of ranks are not proposed.
 _MOST_PROPOSED = 64
-_KINDS: dict[str, Callable[[int], bool]] = {
-    "powers of two": lambda ranks: ranks & (ranks - 1) == 0,
-    "squares": lambda ranks: round(ranks ** (1 / 2)) ** 2 == ranks,
-    "cubes": lambda ranks: round(ranks ** (1 / 3)) ** 3 == ranks,
-}
-
-
-def kinds_of(numbers: Collection[int]) -> list[str]:
-    """Return the kinds that all numbers of ranks have, by name."""
-    return [kind for kind, has in _KINDS.items() if all(map(has, numbers))]
-
-
-def of_kinds(ranks: int, kinds: Collection[str]) -> bool:
-    """Return whether a number of ranks has all of these kinds."""
-    return all(_KINDS[kind](ranks) for kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -63,14 +49,14 @@ class Accepted:
         """
         refused = [ranks for ranks in self.refused if self.does_not_fit(ranks) is None]
         smaller = [ranks for ranks in refused if ranks < max(self.ran)]
-        found = [kind for kind in kinds_of(self.ran) if not any(map(_KINDS[kind], smaller))]
-        return [kind for kind in found if not all(map(_KINDS[kind], refused))]
+        found = [kind for kind in kinds_of(self.ran) if not any(map(KINDS[kind], smaller))]
+        return [kind for kind in found if not all(map(KINDS[kind], refused))]
 
     @property
     def too_many(self) -> int | None:
         """The least number of ranks that was refused although it has the program's kind: the problem may be small."""
         kinds = self.kinds
-        return min((ranks for ranks in self.refused if any(_KINDS[kind](ranks) for kind in kinds)), default=None)
+        return min((ranks for ranks in self.refused if any(KINDS[kind](ranks) for kind in kinds)), default=None)
 
     def why_not(self, ranks: int) -> str | None:
         """Return why the program does not run on so many ranks, None if it did or may."""
@@ -83,7 +69,7 @@ class Accepted:
         if self.too_many is not None and ranks > self.too_many:
             return f"{self.why_not(self.too_many)}; nor, it seems, on more"
         kinds = self.kinds
-        if not kinds or any(_KINDS[kind](ranks) for kind in kinds):
+        if not kinds or any(KINDS[kind](ranks) for kind in kinds):
             return None
         return f"the program seems to take {' or '.join(kinds)} only, as numbers of ranks"
 
@@ -98,7 +84,7 @@ class Accepted:
     def proposed(self, kinds: Collection[str]) -> list[int]:
         """Return the numbers of ranks that a program of one of these kinds seems to take, up to a usual job."""
         most = min(_MOST_PROPOSED, (self.too_many or math.inf) - 1)
-        return [n for n in range(1, _MOST_PROPOSED + 1) if n <= most and any(_KINDS[kind](n) for kind in kinds)]
+        return [n for n in range(1, _MOST_PROPOSED + 1) if n <= most and any(KINDS[kind](n) for kind in kinds)]
 
     def _seems(self) -> str:
         proposed = [

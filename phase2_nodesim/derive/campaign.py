@@ -19,8 +19,8 @@ from manynode.config.input_files import InputFile, digest_of_text, digests, name
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
-from phase2_nodesim.derive.recordings import Recording, check_calls, communicates, read_recording
-from phase2_nodesim.derive.shortened import shortened
+from phase2_nodesim.derive.recorded.recordings import Recording, check_calls, communicates, read_recording
+from phase2_nodesim.derive.sequence.shortened import shortened
 from phase2_nodesim.record import record_run
 
 SCHEMA = "recorded-run/1"

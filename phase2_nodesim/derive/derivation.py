@@ -16,22 +16,14 @@ from typing import Any
 from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
 from phase2_nodesim.arrivals import ANY
-from phase2_nodesim.derive.assumptions import with_assumptions
-from phase2_nodesim.derive.compared import drop_contradicted, first_difference, recorded_entry
-from phase2_nodesim.derive.compose import Body, Composer
-from phase2_nodesim.derive.drawn import Comparison, comparison
-from phase2_nodesim.derive.events import COMPUTE, streams, waited_one_by_one
-from phase2_nodesim.derive.fold import Node, loops
-from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
-from phase2_nodesim.derive.gates import unseen
-from phase2_nodesim.derive.interpret import Content
-from phase2_nodesim.derive.irregular import Site
-from phase2_nodesim.derive.observations import Observations, Other
-from phase2_nodesim.derive.parse import Parsed, parse_recording
-from phase2_nodesim.derive.patterns import GridRule
-from phase2_nodesim.derive.places import phases_between
-from phase2_nodesim.derive.points import Points
-from phase2_nodesim.derive.recordings import (
+from phase2_nodesim.derive.grids.patterns import GridRule
+from phase2_nodesim.derive.grids.points import Points
+from phase2_nodesim.derive.judging.compared import drop_contradicted, first_difference, recorded_entry
+from phase2_nodesim.derive.judging.interpret import Content
+from phase2_nodesim.derive.judging.verdict import MOST_SPREAD
+from phase2_nodesim.derive.recorded.events import COMPUTE, streams, waited_one_by_one
+from phase2_nodesim.derive.recorded.places import phases_between
+from phase2_nodesim.derive.recorded.recordings import (
     NotDerivedError,
     Recording,
     TooMuchError,
@@ -41,11 +33,19 @@ from phase2_nodesim.derive.recordings import (
     with_most_counts,
     with_tests_in_vain,
 )
-from phase2_nodesim.derive.remainders import nothing_left, without_remainder
-from phase2_nodesim.derive.rendering import rendered
-from phase2_nodesim.derive.shortened import LoopsDifferError, Region, shortened
-from phase2_nodesim.derive.structure import Structure, irregular_of, made_grids, own_grids, structure_of
-from phase2_nodesim.derive.verdict import MOST_SPREAD
+from phase2_nodesim.derive.rules.formulas import FEWEST_VALUES, Formulas
+from phase2_nodesim.derive.sequence.fold import Node, loops
+from phase2_nodesim.derive.sequence.irregular import Site
+from phase2_nodesim.derive.sequence.shortened import LoopsDifferError, Region, shortened
+from phase2_nodesim.derive.writing.assumptions import with_assumptions
+from phase2_nodesim.derive.writing.compose import Body, Composer
+from phase2_nodesim.derive.writing.drawn import Comparison, comparison
+from phase2_nodesim.derive.writing.gates import unseen
+from phase2_nodesim.derive.writing.observations import Observations, Other
+from phase2_nodesim.derive.writing.parse import Parsed, parse_recording
+from phase2_nodesim.derive.writing.remainders import nothing_left, without_remainder
+from phase2_nodesim.derive.writing.rendering import rendered
+from phase2_nodesim.derive.writing.structure import Structure, irregular_of, made_grids, own_grids, structure_of
 from phase2_nodesim.recording import without_collector
 
 
@@ -95,7 +95,7 @@ def derive(
 ) -> Derivation:
     """Return the skeleton that all recordings in ``trained`` follow, compared with those held out.
 
-    ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.assumptions`).
+    ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.writing.assumptions`).
     """
     check_recordings(trained, held_out)
     trained, held_out, tests = with_tests_in_vain(trained, held_out)

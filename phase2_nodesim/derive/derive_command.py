@@ -13,9 +13,9 @@ from manynode.errors import InputError
 if TYPE_CHECKING:
     from phase2_nodesim.derive.campaign import Campaign, Run
     from phase2_nodesim.derive.derivation import Derivation
-    from phase2_nodesim.derive.level import Verdict
+    from phase2_nodesim.derive.judging.level import Verdict
     from phase2_nodesim.derive.program import Program
-    from phase2_nodesim.derive.recordings import NotDerivedError
+    from phase2_nodesim.derive.recorded.recordings import NotDerivedError
 
 # Numbers that tell the rules of grids of two to four dimensions apart, and have axes long enough to show neighbours.
 RANKS, HELD_OUT, VARIED, _TARGETS = "4,8,12,18,24,27,32", "16,36", 12, "64,256,1024,4096"
@@ -69,10 +69,10 @@ def derive(
     """
     from phase2_nodesim.derive.accepted import record_all
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
+    from phase2_nodesim.derive.judging.verdict import verdict
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, stated_grid, with_parameters
-    from phase2_nodesim.derive.recordings import NotDerivedError
+    from phase2_nodesim.derive.recorded.recordings import NotDerivedError
     from phase2_nodesim.derive.settled import settled
-    from phase2_nodesim.derive.verdict import verdict
     from phase2_nodesim.derive.written import check_replaceable
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
@@ -121,7 +121,7 @@ def approximated(
     """
     from manynode.derived.skeleton_model import SCHEMA
     from phase2_nodesim.derive.derivation import Derivation, Report
-    from phase2_nodesim.derive.recordings import OfTheNodeError
+    from phase2_nodesim.derive.recorded.recordings import OfTheNodeError
     from phase2_nodesim.derive.settled import of_program
 
     if isinstance(why, OfTheNodeError):

@@ -15,13 +15,13 @@ from pathlib import Path
 from manynode.config.command_words import DoesNotFitError
 from manynode.config.input_files import digests
 from manynode.launch import ProgramFailedError
-from phase2_nodesim.derive.boxes import extents_at
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation, derive
-from phase2_nodesim.derive.judged import read_content
+from phase2_nodesim.derive.grids.boxes import extents_at
+from phase2_nodesim.derive.judging.judged import read_content
+from phase2_nodesim.derive.judging.verdict import verdict
 from phase2_nodesim.derive.program import Program
-from phase2_nodesim.derive.recordings import FEWEST_COUNTS, NotDerivedError, TooMuchError
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.recorded.recordings import FEWEST_COUNTS, NotDerivedError, TooMuchError
 
 MOST_AT_ONCE, MOST_RUNS = 3, 9
 # Smaller jobs have one or two ranks along each axis, and often no neighbour at all.
@@ -70,7 +70,7 @@ def settled(
 
 
 def state_extents(found: Derivation, targets: Sequence[int]) -> None:
-    """State the extents of the grids of other jobs, where they are known without a rule (:mod:`.boxes`)."""
+    """State the extents of the grids of other jobs, where they are known without a rule (:mod:`.grids.boxes`)."""
     grid = found.skeleton.get("grid", {})
     if "rule" in grid or not grid:
         return

@@ -10,7 +10,7 @@ from phase2_nodesim.derive.written import REPORT_TITLE
 
 if TYPE_CHECKING:
     from phase2_nodesim.derive.derivation import Derivation, Report
-    from phase2_nodesim.derive.level import Verdict
+    from phase2_nodesim.derive.judging.level import Verdict
 
 
 def summary(name: str, found: Derivation, verdicts: Mapping[int, Verdict]) -> str:

@@ -19,11 +19,11 @@ from phase2_nodesim.derive.accepted import Accepted, record_all
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derivation import Derivation
 from phase2_nodesim.derive.derive_command import approximated, lift, write
-from phase2_nodesim.derive.judged import read_content
-from phase2_nodesim.derive.level import Verdict
-from phase2_nodesim.derive.recordings import NotDerivedError
+from phase2_nodesim.derive.judging.judged import read_content
+from phase2_nodesim.derive.judging.level import Verdict
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.recorded.recordings import NotDerivedError
 from phase2_nodesim.derive.settled import settled
-from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.derive.written import checksum, unedited
 from phase2_nodesim.project.kept import Kept
 from phase2_nodesim.project.replay import with_replay

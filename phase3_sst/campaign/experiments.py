@@ -5,10 +5,8 @@ All files of ``manynode run`` are kept: an interrupted study resumes where it st
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ from manynode import tables
 from manynode.config import yaml_text
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
-from manynode.launch import STARTED_IN
 from manynode.measurements import MEASURED_SECTIONS, fitting, measures, sources
 from manynode.run import run_experiment
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
@@ -102,15 +99,14 @@ class ExperimentRunner:
     def _run(self, one: PlannedExperiment) -> None:
         kind = json.dumps({key: one.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
         source = one.measurements or self._found(one, kind)
-        with _started_here():
-            run_experiment(
-                one.write(),
-                cores=self.cores,
-                directory=one.folder,
-                profile=self.profile,
-                measurements_from=source,
-                only=one.only,
-            )
+        run_experiment(
+            one.write(),
+            cores=self.cores,
+            directory=one.folder,
+            profile=self.profile,
+            measurements_from=source,
+            only=one.only,
+        )
         if self.shared and measures(one.resolved):
             self._known.setdefault(kind, one.results)
 
@@ -124,16 +120,3 @@ class ExperimentRunner:
         elif self._given:
             self.say(f"no measurements in {self.measurements_from} fit {one.name}: it is measured")
         return source
-
-
-@contextlib.contextmanager
-def _started_here() -> Iterator[None]:
-    """Let programs find their files in the working directory, unless an outer study was started elsewhere."""
-    if STARTED_IN in os.environ:
-        yield
-        return
-    os.environ[STARTED_IN] = os.getcwd()
-    try:
-        yield
-    finally:
-        del os.environ[STARTED_IN]

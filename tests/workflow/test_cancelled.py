@@ -9,7 +9,7 @@ from marker_jobs import LIMIT_S, Mpi
 
 from manynode.markers import read_marker_directory
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import read_recording
+from phase2_nodesim.derive.recorded.recordings import read_recording
 from phase2_nodesim.record import record_run
 from phase2_nodesim.recorded_stream import recorded_stream
 from phase2_nodesim.recording import rank_calls

@@ -15,9 +15,9 @@ from manynode.config.loader import resolve
 from manynode.errors import EngineMissingError
 from manynode.launch import Flavour
 from manynode.process import run
-from phase2_nodesim.derive.compared import first_difference
-from phase2_nodesim.derive.drawn import comparison
-from phase2_nodesim.derive.recordings import read_recording
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.recorded.recordings import read_recording
+from phase2_nodesim.derive.writing.drawn import comparison
 from phase2_nodesim.record import record_run
 from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.point_experiment import PointExperiment

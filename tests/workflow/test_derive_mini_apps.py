@@ -18,8 +18,8 @@ from manynode.markers import read_marker_directory
 from manynode.paths import native_program
 from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import Recording, read_recording
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.recorded.recordings import Recording, read_recording
 from phase2_nodesim.record import record_run
 
 pytestmark = pytest.mark.usefixtures("no_busy_start")

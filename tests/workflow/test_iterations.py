@@ -10,10 +10,10 @@ import pytest
 
 from manynode.process import run
 from phase2_nodesim.derive import derivation
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import Recording, read_recording
-from phase2_nodesim.derive.shortened import shortened
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.recorded.recordings import Recording, read_recording
+from phase2_nodesim.derive.sequence.shortened import shortened
 from phase2_nodesim.record import record_run
 
 SOURCE = Path(__file__).resolve().parent.parent / "data" / "mpi" / "iterations.c"

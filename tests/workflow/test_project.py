@@ -102,6 +102,17 @@ def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> N
     assert forced.returncode == 0 and "seed: 2" not in experiment.read_text(), forced.stdout + forced.stderr
 
 
+def test_a_program_finds_its_files_where_the_command_was_started(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    program = compiled(tmp_path, "divided_problem", SOURCES / "divided_problem.c")
+    (here / "side.txt").write_text("72\n")
+    words = ["--scaling", "weak", "--output", there / "x.yaml", "--directory", there, "--", program, "side.txt"]
+    done = pipeline.manynode("project", *SMALL, *NETWORK, *words, cwd=here)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(pd.read_parquet(there / "results/x/projection.parquet")["nodes"]) == [1, 2, 4]
+
+
 @pytest.mark.long
 def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(
     tmp_path: Path, halo: tuple[Path, list[Any]]

@@ -12,9 +12,9 @@ import yaml
 
 from manynode.launch import detect_mpi
 from manynode.paths import ROOT
-from phase2_nodesim.derive.compared import first_difference
-from phase2_nodesim.derive.drawn import comparison
-from phase2_nodesim.derive.recordings import read_recording
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.recorded.recordings import read_recording
+from phase2_nodesim.derive.writing.drawn import comparison
 from phase2_nodesim.record import record_run
 
 INPUT = ROOT / "docs" / "examples" / "lammps" / "weak.lj"

@@ -9,11 +9,11 @@ from marker_jobs import LIMIT_S, Mpi
 
 from manynode.markers import read_marker_directory
 from phase2_nodesim.conformance import calls_frame, first_difference, recorded_calls
-from phase2_nodesim.derive.compared import job_of
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.places import passed
-from phase2_nodesim.derive.recordings import read_recording
-from phase2_nodesim.derive.tested import later_waits
+from phase2_nodesim.derive.judging.compared import job_of
+from phase2_nodesim.derive.recorded.places import passed
+from phase2_nodesim.derive.recorded.recordings import read_recording
+from phase2_nodesim.derive.recorded.tested import later_waits
 from phase2_nodesim.record import record_run
 
 pytestmark = pytest.mark.usefixtures("no_busy_start")

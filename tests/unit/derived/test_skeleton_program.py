@@ -12,7 +12,7 @@ from manynode.config.application_section import ApplicationSection
 from manynode.config.skeleton_files import derived_application
 from manynode.errors import OutputError, UsageError
 from phase2_nodesim.derive.program import Program
-from phase2_nodesim.derive.rendering import rendered
+from phase2_nodesim.derive.writing.rendering import rendered
 from phase2_nodesim.derive.written import check_replaceable, skeleton_checksum
 
 PROGRAM = Program("p", ["/there/p", "--nx={nx}", "{steps}", "7"], {"nx": 16, "steps": 5}, "mpich")

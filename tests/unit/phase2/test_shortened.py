@@ -10,9 +10,9 @@ import pytest
 from marked_ranks import marked
 
 from manynode.markers import MarkerFile
-from phase2_nodesim.derive.columns import checksums, ends_of_columns, joined, without_columns
-from phase2_nodesim.derive.fold import Leaf, Node, folded
-from phase2_nodesim.derive.shortened import LoopsDifferError, note_lacking, shortening
+from phase2_nodesim.derive.recorded.columns import checksums, ends_of_columns, joined, without_columns
+from phase2_nodesim.derive.sequence.fold import Leaf, Node, folded
+from phase2_nodesim.derive.sequence.shortened import LoopsDifferError, note_lacking, shortening
 
 
 def tree(numbers: list[int]) -> list[Node]:

@@ -8,7 +8,7 @@ import pytest
 
 from manynode.derived import skeleton_file
 from manynode.errors import InputError
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.verdict import verdict
 
 CONSTANT = {"family": "constant"}
 

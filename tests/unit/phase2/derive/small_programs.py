@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from manynode.derived.grids import Grid, extents
 from manynode.markers import PROC_NULL_PEER
-from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.derive.recorded.recordings import Recording
 from phase2_nodesim.recording import RecordedCall
 
 COUNTS = (4, 8, 12, 18, 24, 27, 32)

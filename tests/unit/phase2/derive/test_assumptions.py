@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from manynode.errors import InputError
-from phase2_nodesim.derive.assumptions import with_assumptions
-from phase2_nodesim.derive.rendering import rendered
+from phase2_nodesim.derive.writing.assumptions import with_assumptions
+from phase2_nodesim.derive.writing.rendering import rendered
 
 CONTENT: dict[str, Any] = {
     "schema": "derived-skeleton/1",

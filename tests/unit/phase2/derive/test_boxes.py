@@ -8,7 +8,7 @@ import math
 import pytest
 
 from manynode.derived.grids import Extents
-from phase2_nodesim.derive.boxes import extents_at
+from phase2_nodesim.derive.grids.boxes import extents_at
 
 COUNTS = (4, 8, 12, 16, 18, 24, 27, 32, 36)
 LARGER = (48, 64, 100, 128, 256, 512)

@@ -12,11 +12,11 @@ import pytest
 from small_programs import DEALS, Deal, Parameters, Rank, grid_of, place, run, runs
 
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.matching import mismatch
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.matching import mismatch
+from phase2_nodesim.derive.judging.verdict import verdict
 
 COUNTS = (4, 6, 8, 9, 12, 16, 18, 25, 27)
 SETS: tuple[tuple[int, ...], ...] = ((4, 8, 16), (3, 5, 7, 12))

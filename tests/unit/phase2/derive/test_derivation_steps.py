@@ -12,17 +12,17 @@ from small_programs import COUNTS, halo, runs
 from manynode.derived.expression import Scope, parse
 from manynode.derived.grids import coordinate_names
 from manynode.errors import InputError
-from phase2_nodesim.derive.align import Token, align
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.events import Event, split_phase, streams
-from phase2_nodesim.derive.fold import Leaf, Node, fold
-from phase2_nodesim.derive.identity import find_identity
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.matching import mismatch
-from phase2_nodesim.derive.patterns import GridRule, find_pattern
-from phase2_nodesim.derive.points import Points
-from phase2_nodesim.derive.slots import Slot
-from phase2_nodesim.derive.waits import name_requests
+from phase2_nodesim.derive.grids.patterns import GridRule, find_pattern
+from phase2_nodesim.derive.grids.points import Points
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.matching import mismatch
+from phase2_nodesim.derive.recorded.events import Event, split_phase, streams
+from phase2_nodesim.derive.recorded.identity import find_identity
+from phase2_nodesim.derive.sequence.align import Token, align
+from phase2_nodesim.derive.sequence.fold import Leaf, Node, fold
+from phase2_nodesim.derive.sequence.slots import Slot
+from phase2_nodesim.derive.writing.waits import name_requests
 from phase2_nodesim.recording import RecordedCall
 
 
@@ -77,7 +77,7 @@ def test_streams_with_and_without_calls_lie_on_one_sequence() -> None:
 def test_streams_without_a_common_order_end_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = {shift: list(map(token, ("abcd" * 3)[shift : shift + 5 + shift])) for shift in range(4)}
     assert len(align(mixed)[0]) < sum(map(len, mixed.values())), "what some have in one order is the same"
-    monkeypatch.setattr("phase2_nodesim.derive.align._MOST_COMPARED", 50)
+    monkeypatch.setattr("phase2_nodesim.derive.sequence.align._MOST_COMPARED", 50)
     with pytest.raises(InputError, match="no common order of the calls of all ranks was found") as refused:
         align(mixed)
     assert "50 pairs" in str(refused.value)

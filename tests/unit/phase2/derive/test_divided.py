@@ -13,9 +13,9 @@ from small_programs import DEALS, FACES, Deal, Parameters, Rank, grid_of, neighb
 
 from manynode.errors import InputError
 from manynode.markers import PROC_NULL_PEER
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
 
 COUNTS = (4, 6, 8, 9, 12, 16, 18, 25, 27)
 SETS = ((4, 8, 16), (2, 3, 5, 7), (5, 10, 15, 20), (8, 12, 18, 27))

@@ -10,13 +10,13 @@ from small_programs import Parameters, Rank, run, runs
 
 from manynode.derived import skeleton_file
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import Derivation, derive
-from phase2_nodesim.derive.drawn import comparison
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.load import LoadShare
-from phase2_nodesim.derive.matching import mismatch
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.load import LoadShare
+from phase2_nodesim.derive.judging.matching import mismatch
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.writing.drawn import comparison
 
 COUNTS = (2, 4, 8, 16, 32)
 KEYS = 1 << 22

@@ -9,11 +9,11 @@ from small_programs import Parameters, Program, Rank, grid_of, neighbour, run, r
 
 from manynode.errors import InputError
 from manynode.markers import PROC_NULL_PEER
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.freed import Spans, freeing_leaves
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.matching import mismatch
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.matching import mismatch
+from phase2_nodesim.derive.writing.freed import Spans, freeing_leaves
 from phase2_nodesim.recording import RecordedCall
 
 COUNTS = (4, 6, 8, 12, 16, 18)

@@ -14,12 +14,12 @@ import pytest
 from small_programs import COUNTS, Parameters, Rank, grid_of, halo, place, run, runs
 
 from manynode.errors import InputError
-from phase2_nodesim.derive.assumptions import with_assumptions
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.interpret import Content, Job
-from phase2_nodesim.derive.matching import mismatch
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.interpret import Content, Job
+from phase2_nodesim.derive.judging.matching import mismatch
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.writing.assumptions import with_assumptions
 
 TARGETS = (36, 64)
 SETS: tuple[tuple[int, ...], ...] = ((4, 8, 16), (12, 18, 20))

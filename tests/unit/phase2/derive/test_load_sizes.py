@@ -13,15 +13,15 @@ from small_programs import COUNTS, Parameters, Rank, grid_of, halo, neighbour, r
 from manynode.config import yaml_text
 from manynode.derived import skeleton_file
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import Derivation, derive
-from phase2_nodesim.derive.drawn import comparison
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.irregular import loads
-from phase2_nodesim.derive.load import LoadShare
-from phase2_nodesim.derive.matching import mismatch
-from phase2_nodesim.derive.means import means
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.load import LoadShare
+from phase2_nodesim.derive.judging.matching import mismatch
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.rules.means import means
+from phase2_nodesim.derive.sequence.irregular import loads
+from phase2_nodesim.derive.writing.drawn import comparison
 from phase2_nodesim.recording import RecordedCall
 
 _BOX = 960_000  # bytes of a face of the whole domain, cut by the other two axes
@@ -243,7 +243,7 @@ def test_messages_received_in_another_order_are_refused() -> None:
 
     recording = run(crossed, 24)
     streams = []
-    from phase2_nodesim.derive.events import streams as events_of
+    from phase2_nodesim.derive.recorded.events import streams as events_of
 
     for rank, events in enumerate(events_of(recording)):
         # One leaf for all sends, one for all receives.

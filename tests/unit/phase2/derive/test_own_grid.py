@@ -11,11 +11,11 @@ from small_programs import COUNTS, FACES, Parameters, Rank, neighbour, run
 
 from manynode.derived.grids import Grid, extents
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import Derivation, derive
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.recordings import Recording
-from phase2_nodesim.derive.verdict import disagrees, verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.verdict import disagrees, verdict
+from phase2_nodesim.derive.recorded.recordings import Recording
 
 Extents = Callable[[int], tuple[int, ...]]
 

@@ -8,10 +8,10 @@ import pytest
 from small_programs import COUNTS, Parameters, Rank, grid_of, halo, neighbour, run, runs
 
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import Derivation, derive
-from phase2_nodesim.derive.recordings import Recording
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.recorded.recordings import Recording
 
 BASE = {"nx": 4, "ny": 6, "iterations": 4}
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from manynode.markers import MarkerFile
-from phase2_nodesim.derive.interpret import Job
-from phase2_nodesim.derive.matching import unknown_phase
-from phase2_nodesim.derive.places import phases_between, placed
+from phase2_nodesim.derive.judging.interpret import Job
+from phase2_nodesim.derive.judging.matching import unknown_phase
+from phase2_nodesim.derive.recorded.places import phases_between, placed
 from phase2_nodesim.recording import RecordedCall, rank_calls
 
 VALUES = {"phase": "", "peer": 1, "peer2": -1, "bytes": 8, "bytes2": 0, "tag": 0, "communicator": 0, "request": -1}

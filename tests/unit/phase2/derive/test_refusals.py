@@ -12,9 +12,9 @@ from small_programs import Parameters, Rank, halo, run, runs
 
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER
-from phase2_nodesim.derive import recordings
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import Recording, check_size
+from phase2_nodesim.derive.recorded import recordings
+from phase2_nodesim.derive.recorded.recordings import Recording, check_size
 from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall
 
 

@@ -12,11 +12,11 @@ import pytest
 from small_programs import Parameters, Program, Rank, grid_of, place, run, runs
 
 from phase2_nodesim.arrivals import in_one_order
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
+from phase2_nodesim.derive.recorded.recordings import Recording
 from phase2_nodesim.derive.summary import summary
-from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.recording import RecordedCall
 
 COUNTS = (1, 4, 8, 12, 18, 27)

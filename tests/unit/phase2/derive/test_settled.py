@@ -12,12 +12,12 @@ from test_divided import sides
 
 from manynode.launch import ProgramFailedError
 from phase2_nodesim.derive.campaign import Campaign, Run
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import Derivation
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
 from phase2_nodesim.derive.program import Program as Command
-from phase2_nodesim.derive.recordings import NotDerivedError, Recording
+from phase2_nodesim.derive.recorded.recordings import NotDerivedError, Recording
 from phase2_nodesim.derive.settled import settled
-from phase2_nodesim.derive.verdict import verdict
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from phase2_nodesim.derive.places import passing
-from phase2_nodesim.derive.tested import later_waits, with_later_waits
+from phase2_nodesim.derive.recorded.places import passing
+from phase2_nodesim.derive.recorded.tested import later_waits, with_later_waits
 from phase2_nodesim.recording import RecordedCall
 
 TEST, WAIT, LAST = "MPI_Testall@a.c:3", "MPI_Waitall@a.c:5", "MPI_Waitall@a.c:6"

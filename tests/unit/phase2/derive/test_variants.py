@@ -15,9 +15,9 @@ from program_variants import KNOWN, UNKNOWN, barrier_if
 from small_programs import COUNTS, Parameters, Program, Rank, halo, run, runs
 
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
 
 LARGE = (33, 36, 64, 96, 125)
 # Powers of two, small numbers, and few numbers hide other things than the usual numbers do.

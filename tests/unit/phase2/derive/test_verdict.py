@@ -9,8 +9,8 @@ from small_programs import Parameters, Rank, runs
 
 from manynode.paths import ROOT
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.judged import read_content
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.judged import read_content
+from phase2_nodesim.derive.judging.verdict import verdict
 
 HPCG = ROOT / "tests" / "data" / "derived" / "hpcg.yaml"
 

@@ -9,9 +9,9 @@ from small_programs import Parameters, Program, Rank, run, runs
 
 from manynode.derived.grids import Grid, extents
 from manynode.errors import InputError
-from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.derivation import derive
-from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.derive.judging.compared import first_difference
+from phase2_nodesim.derive.judging.verdict import verdict
 
 POWERS, ANY = (1, 2, 4, 8, 16, 32), (1, 4, 6, 8, 12, 18, 24, 27)
 Turns = Callable[[int, int], Iterator[tuple[int, int, int]]]  # rank, ranks -> number of the turn, peer, source

@@ -1,0 +1,1 @@
+"""Expressions that give what was seen: when a call happens, with whom, how many bytes. All that fit are kept."""
