@@ -36,17 +36,22 @@ def settled(
 ) -> Derivation:  # fmt: skip
     """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again.
 
-    Raises :class:`NotDerivedError` if there is no exact one.
+    Raises :class:`NotDerivedError` if there is no exact one. If the runs that would decide are too much, the skeleton
+    without them stays.
     """
     tried: set[int] = set()
+    before: Derivation | None = None
     largest = max(run.ranks for run in learned) * MOST_LARGER
     while True:
         try:
             found = _derived(campaign, learned, held_out, program, output)
             state_extents(found, targets)
             more = _differing(found, held_out)
-        except TooMuchError:
-            raise
+        except TooMuchError as error:
+            if before is None:
+                raise
+            campaign.say(f"not learned from: {error.what}")
+            return of_program(before, program)
         except NotDerivedError:
             small = [run for run in learned if run.ranks < _SMALLEST and dict(run.parameters) == program.parameters]
             if small and len({run.ranks for run in learned} - {run.ranks for run in small}) >= FEWEST_COUNTS:
@@ -66,6 +71,7 @@ def settled(
             more = _recorded(campaign, [Run.of(ranks, program.parameters) for ranks in numbers])
             if not more:
                 return of_program(found, program)
+            before = found
         learned = [*learned, *more]
 
 

@@ -16,6 +16,7 @@ from phase2_nodesim.derive.derivation import Derivation
 from phase2_nodesim.derive.judging.compared import first_difference
 from phase2_nodesim.derive.judging.verdict import verdict
 from phase2_nodesim.derive.program import Program as Command
+from phase2_nodesim.derive.recorded import recordings
 from phase2_nodesim.derive.recorded.recordings import NotDerivedError, Recording
 from phase2_nodesim.derive.settled import settled
 
@@ -58,6 +59,17 @@ def test_the_run_that_decides_is_recorded(tmp_path: Path) -> None:
     assert more and max(more) <= 2 * max(first)
     assert verdict(found.skeleton, 64).level == "agreed" and first_difference(found.skeleton, run(program, 64)) is None
     assert [one["ranks"] for one in found.skeleton["recorded"] if one["role"] == "held out"] == [36]
+
+
+def test_without_room_for_the_run_that_decides_the_skeleton_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = sides(DEALS["first larger"], 48, 8, 40)
+    first = [4, 6, 8, 9, 12, 16]
+    monkeypatch.setattr(recordings, "_MOST_CALLS", sum(len(calls) for n in first for calls in run(program, n).calls))
+    found, more, said = derived(program, first, [], tmp_path)
+    assert more and any(line.startswith("not learned from: ") for line in said)
+    assert [one["ranks"] for one in found.skeleton["recorded"]] == first and not verdict(found.skeleton, 64).usable
 
 
 def test_a_program_may_refuse_the_run_that_decides(tmp_path: Path) -> None:
