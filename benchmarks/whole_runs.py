@@ -228,9 +228,9 @@ def cases(machine: Path | None, rounds: int, applications: Sequence[str], progra
             for case, own in zip(wanted, times, strict=True):
                 own.append([run() for run in case.native])
         for case, own in zip(wanted, times, strict=True):
-            half, whole = (undisturbed(rounds) for rounds in zip(*own, strict=True))
+            half, whole = (undisturbed(turns) for turns in zip(*own, strict=True))
             measured = (whole - half) / case.iterations
-            spread = np.median([times.sum() for _, times in own]) / whole - 1
+            spread = np.median([longer.sum() for _, longer in own]) / whole - 1
             run = partial(projected, ranks=case.ranks, machine=machine.absolute(), network=network, folder=folder)
             title = f"{label(case.name)}-{case.ranks}"
             try:
