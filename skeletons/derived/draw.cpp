@@ -1,5 +1,7 @@
 #include "draw.hpp"
 
+#include <utility>
+
 #include "manynode/splitmix.hpp"
 
 namespace manynode::derived {
@@ -8,12 +10,14 @@ namespace {
 // A number in [0, 1) from random bits: the 53 bits that a double holds.
 double fraction(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-// FNV-1a, so that a distribution keeps its sizes where others are added to the file.
+// FNV-1a.
 std::uint64_t number_of(const std::string& name) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
+
+std::uint64_t mixed(std::uint64_t key, std::uint64_t part) { return splitmix_mixed((key ^ part) + kSplitmixStep); }
 
 // Whether the size of the message before stays.
 bool stays(const Distribution& distribution, std::uint64_t key) {
@@ -28,18 +32,17 @@ std::uint64_t drawn(const Distribution& distribution, std::uint64_t key) {
 
 }  // namespace
 
-std::uint64_t Draws::key_of(const Distribution& distribution, int sender, int receiver, std::uint64_t message) const {
-  std::uint64_t key = splitmix_mixed(seed_ + kSplitmixStep);
+Distribution::Distribution(std::string its_name, double its_persistence)
+    : name(std::move(its_name)), number(number_of(name)), persistence(its_persistence) {}
+
+std::uint64_t Draws::key_of(const Distribution& distribution, int sender, int receiver) const {
   const std::uint64_t pair = static_cast<std::uint64_t>(sender) << 32 | static_cast<std::uint32_t>(receiver);
-  for (const std::uint64_t part : {number_of(distribution.name), pair, message}) {
-    key = splitmix_mixed((key ^ part) + kSplitmixStep);
-  }
-  return key;
+  return mixed(mixed(splitmix_mixed(seed_ + kSplitmixStep), distribution.number), pair);
 }
 
 std::uint64_t Draws::next(const Distribution& distribution, std::int32_t index, int sender, int receiver) {
   Last& last = last_[{index, sender, receiver}];
-  const std::uint64_t key = key_of(distribution, sender, receiver, last.messages);
+  const std::uint64_t key = mixed(key_of(distribution, sender, receiver), last.messages);
   if (last.messages == 0 || !stays(distribution, key)) last.bytes = drawn(distribution, key);
   ++last.messages;
   return last.bytes;
@@ -47,8 +50,9 @@ std::uint64_t Draws::next(const Distribution& distribution, std::int32_t index, 
 
 std::uint64_t Draws::block(const Distribution& distribution, std::uint64_t collective, int sender, int receiver) const {
   if (distribution.persistence >= 1) collective = 0;
-  while (collective > 0 && stays(distribution, key_of(distribution, sender, receiver, collective))) --collective;
-  return drawn(distribution, key_of(distribution, sender, receiver, collective));
+  const std::uint64_t key = key_of(distribution, sender, receiver);
+  while (collective > 0 && stays(distribution, mixed(key, collective))) --collective;
+  return drawn(distribution, mixed(key, collective));
 }
 
 }  // namespace manynode::derived

@@ -10,9 +10,12 @@
 namespace manynode::derived {
 
 struct Distribution {
+  Distribution(std::string its_name, double its_persistence);
+
   std::string name;
+  std::uint64_t number;               // of its name: it keeps its sizes where others are added to the file
   std::vector<std::uint64_t> values;  // equally likely
-  double persistence{0};              // probability that a size is that of the message before
+  double persistence;                 // probability that a size is that of the message before
 };
 
 // The messages of one rank so far.
@@ -30,7 +33,8 @@ class Draws {
   std::uint64_t block(const Distribution& distribution, std::uint64_t collective, int sender, int receiver) const;
 
  private:
-  std::uint64_t key_of(const Distribution& distribution, int sender, int receiver, std::uint64_t message) const;
+  // Of all messages from `sender` to `receiver`.
+  std::uint64_t key_of(const Distribution& distribution, int sender, int receiver) const;
 
   struct Last {
     std::uint64_t messages{0};

@@ -116,7 +116,7 @@ std::vector<Distribution> distributions_of(const Document& document, const Progr
   const Document distributions = document["distributions"];
   for (const std::string& name : distributions.keys()) {
     const Document content = distributions[name.c_str()];
-    Distribution& one = all.emplace_back(Distribution{name, {}, content["persistence"].real()});
+    Distribution& one = all.emplace_back(name, content["persistence"].real());
     if (!(one.persistence >= 0 && one.persistence <= 1)) {
       content["persistence"].refuse("a persistence is a probability", "0 to 1");
     }
