@@ -20,7 +20,7 @@ from real_programs import FOLDER, PROGRAMS
 
 from manynode.config.input_files import place, read_inputs, rendered
 from manynode.launch import Flavour, detect_mpi
-from manynode.markers import read_marker_directory
+from manynode.markers import read_marker_file
 from manynode.paths import ROOT
 from phase2_nodesim.record import record_run
 
@@ -93,7 +93,7 @@ class Run:
         """Return the times from one MPI call of the first rank to the next [s], of a run on this host."""
         recording = self.folder.with_name(f"{self.folder.name}.native")
         record_run(recording, self.command, self.mpi, RANKS, placed=lambda _: self.folder)
-        first, _ = read_marker_directory(recording, resolve=False)
+        first = read_marker_file(recording / "rank-000000.mnmk", resolve=False)
         shutil.rmtree(recording)
         return np.diff(first.records["time_out_s"].to_numpy())
 

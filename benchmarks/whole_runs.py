@@ -10,10 +10,10 @@ techniques without them are compared.
 
 Public programs follow, unmodified, on two ranks: those of ``_real_runs.py`` that are built in the folder of
 ``MANYNODE_REAL_PROGRAMS``, for at most x86-64-v3, because QEMU has no AVX-512. Their native runs are recorded, and cut
-at calls of the first rank into pieces of 10 ms or more; the fastest round of each piece counts. A virtual core is
-often one of two threads of a real one: its neighbour takes half of the core's units for seconds at a time, so that no
-whole run of a second escapes it, while many pieces do, as the loops of ``calibrate-node`` do. ``spread`` is what the
-median round takes longer than all these pieces. ``covered`` is the share of a recorded run's processor time in phases
+at calls of the first rank into pieces of about 10 ms. The fastest round of each piece counts. A virtual core is often
+one of two threads of a real one. A busy neighbour takes units of that core for seconds at a time. Whole runs of a
+second do not escape it; many pieces do, as do the loops of ``calibrate-node``. ``spread`` is what the median round
+takes longer than all these pieces. ``covered`` is the share of a recorded run's processor time in phases
 that the node engine has timed, and as often. What cannot be projected is named and left out.
 
 ``python benchmarks/whole_runs.py MACHINE`` takes a machine file that is there. Takes a quarter of an hour with it, as

@@ -57,7 +57,7 @@ def size(experiment: Resolved) -> tuple[int, int]:
 
 
 def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float = LIMIT_S) -> Trial | None:
-    """Run the application natively in the working directory of the steps, and keep the result.
+    """Run the application natively where the measured steps run it, and keep the result.
 
     Returns None if it fails; the first measured step then gives the reason.
     """
@@ -65,13 +65,13 @@ def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float =
     nodes, ranks = size(experiment)
     limit_s = min(limit_s, application.timeout_s)
     markers = (results / "logs" / "native-trial").resolve()
-    log, base = results / "logs" / "native-trial.log", results.parent.parent
+    log = results / "logs" / "native-trial.log"
     with exclusive(results / ".measuring.lock", purpose="measuring job"):
         markers.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         try:
             command, flavour = application_command(application, ranks, ranks // nodes)
-            folder = job_folder(application, ranks, ranks // nodes, markers / "files") or base
+            folder = job_folder(application, ranks, ranks // nodes, markers / "files")
             environment = {
                 "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
                 "MANYNODE_MARKERS_DIR": str(markers),
